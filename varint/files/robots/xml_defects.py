@@ -7,7 +7,7 @@ OPEN, CLOSE = b"<!--", b"-->"
 OTHERS = ((b"<![CDATA[", b"]]>"), (b"<?", b"?>"))  # in which <!-- opens no comment
 OF_TAGS = re.compile(rb"[\"'>]")
 BEGINS_NAME = re.compile(rb"[A-Za-z_:]")
-ZERO_BYTES = re.compile(rb"\0[\0\s]*\Z")
+BLANKS_AND_ZEROS = b"\0 \t\r\n\v\f"
 
 
 class DefectKind(NamedTuple):
@@ -68,8 +68,8 @@ def defects_of(content: bytes) -> list[Defect]:
         if b"--" in text or text.endswith(b"-"):
             add(HYPHENS, start, end, text.replace(b"-", b" "))
         place = end + len(CLOSE)
-    if (zeros := ZERO_BYTES.search(content)) is not None:
-        add(ZEROS, zeros.start(), zeros.end(), b"")
+    if (zeros := content.find(b"\0", len(content.rstrip(BLANKS_AND_ZEROS)))) >= 0:
+        add(ZEROS, zeros, len(content), b"")
     return defects
 
 

@@ -4,7 +4,6 @@ Nothing but the file itself is read: entities and external parts are refused.
 """
 
 import math
-import re
 import xml.parsers.expat as expat
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +22,8 @@ MOST_BYTES = 16_000_000  # of a file
 MOST_ELEMENTS = 300_000
 DEEPEST = 200  # elements in one another
 BLANKS = b" \t\r\n"
-OPENS_MJCF = re.compile(rb"\A(\s|<\?.*?\?>|<!--.*?-->)*<mujoco(include)?[\s>]", re.DOTALL)  # MuJoCo allows it
+OF_MJCF = ("mujoco", "mujocoinclude")  # outermost elements; MuJoCo allows "--" in comments
+LONGEST_NAME = 1000  # characters of the name of an element, of an attribute, and of what an attribute "name" names
 LONGEST_TEXT = 100_000  # characters of a text between tags, or of an attribute, that are of any use
 
 
@@ -183,9 +183,8 @@ def read_xml(path: Path, notes: ImportNotes) -> XMLElement:
         root = _Builder(path, before).parsed(mended(begins, defects))
     except expat.ExpatError as problem:
         raise _invalid(path, before, problem) from None
-    is_mjcf = OPENS_MJCF.search(begins) is not None
     for defect in defects:
-        if is_mjcf and defect.kind is HYPHENS:
+        if root.tag in OF_MJCF and defect.kind is HYPHENS:
             continue
         at = XMLElement("", {}, defect.line + before, path)
         notes.mend(at.error(defect.kind.message), defect.kind.change, at)
@@ -237,6 +236,8 @@ class _Builder:
         self.count += 1
         if self.count > MOST_ELEMENTS:
             raise self._error(f"more than {MOST_ELEMENTS} elements, too many for a mechanism")
+        if len(long := max(tag, *attributes, attributes.get("name", ""), key=len)) > LONGEST_NAME:
+            raise self._error(f"the name {shown(long)} is longer than {LONGEST_NAME} characters")
         if any(len(value) > LONGEST_TEXT for value in attributes.values()):
             raise self._error(f"an attribute of <{tag}> is longer than {LONGEST_TEXT} characters")
         element = XMLElement(tag, attributes, self._line(), self.path)
