@@ -41,9 +41,9 @@ from varint.files.robots.kinds import (
     MultiPointCable,
     MultiPointSpring,
     PointForce,
-    Revolute,
     TorsionSpring,
 )
+from varint.files.robots.rotors import rotor_of
 from varint.files.robots.xml_files import XMLElement
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD, Body
@@ -106,13 +106,13 @@ class MJCFForces:
                 self.notes.not_understood(f"armature of joint '{name}', which has several axes", at)
                 continue
             tie, number, _ = self.places[joint]
-            rotor = f"rotor of {name}"
             point = self.mechanism.joint(tie).point
             assert point is not None  # of all that a file has
-            self.bodies.append(Body(rotor, mass=armature, inertia=armature * np.eye(3), position=point))
-            self.joints.append(Revolute(rotor, WORLD, rotor, point=point, axis=np.array([0.0, 0.0, 1.0])))
+            body, hinge, coupling = rotor_of(name, (tie, number), armature, point)
+            self.bodies.append(body)
+            self.joints.append(hinge)
             self.notes.read(f"armature of joint '{name}' is the inertia of a rotor coupled to it", at)
-            yield Coupling(rotor, terms=[(tie, number, 1.0), (rotor, 0, -1.0)])
+            yield coupling
 
     def _dampers(self) -> Iterator[Force]:
         """Yield the dampers of joints with several axes."""

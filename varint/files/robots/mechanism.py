@@ -22,6 +22,7 @@ from varint.files.robots.kinds import (
 )
 from varint.files.robots.parts import RobotPart, body_of, parts_of, shapes_of, touching_shapes, without_massless
 from varint.files.robots.robot import NEAR, Acting, Ratio, Robot, Tie, still
+from varint.files.robots.rotors import rotor_of
 from varint.files.robots.xml_files import XMLElement
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
@@ -74,6 +75,20 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
         if begin.any():
             start[tie.name] = begin
     forces += _against_gravity(robot, parts, notes)
+    for rotor in robot.rotors:
+        if rotor.tie not in places:
+            notes.approximated(f"rotor of joint '{rotor.tie}', which was left out: left out", rotor.at)
+            continue
+        joint_name, first = places[rotor.tie]
+        point = next(joint.point for joint in joints if joint.name == joint_name)
+        assert point is not None  # of all that a file has
+        with _placed(rotor.at):
+            body, hinge, coupling = rotor_of(rotor.tie, (joint_name, first + rotor.number), rotor.inertia, point)
+        bodies[body.name] = body
+        joints.append(hinge)
+        ends[hinge.name] = hinge.body_a, hinge.body_b
+        forces.append(coupling)
+        notes.read(f"rotor of joint '{rotor.tie}' is a body coupled to it", rotor.at)
     tied = {name for pair in ends.values() for name in pair}
     joints += [Free(f"{part.name} floats", WORLD, part.name) for part in moving if part.name not in tied]
     initial = {"coordinates": start} if start else {}

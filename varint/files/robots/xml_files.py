@@ -55,14 +55,14 @@ class XMLElement:
         """Yield the children of these names."""
         return (child for child in self.children if child.tag in tags)
 
-    def named(self, tag: str) -> dict[str, "XMLElement"]:
-        """Return the children of this name by their attribute "name". Raises FileError unless it is unique."""
+    def named(self, *tags: str) -> dict[str, "XMLElement"]:
+        """Return the children of these names by their attribute "name". Raises FileError unless it is unique."""
         elements: dict[str, XMLElement] = {}
-        for element in self.all(tag):
+        for element in self.all(*tags):
             name = element.need("name")
             if name in elements:
                 there = elements[name].line
-                raise element.error(f"the {tag} '{name}' stands at line {there} already: names must be unique")
+                raise element.error(f"the {element.tag} '{name}' stands at line {there} already: names must be unique")
             elements[name] = element
         return elements
 
@@ -101,6 +101,8 @@ class XMLElement:
     def limit(self, name: str, default: float) -> float:
         """Return the attribute's number, a limit of any size."""
         text = self.attributes.get(name)
+        if text is not None and text.strip().lower().lstrip("+-") in ("inf", "infinity"):
+            return float(text)
         return default if text is None else self.parsed(text, 1, f"{name!r} of <{self.tag}>", math.inf)[0]
 
     def own_numbers(self, count: int) -> list[float]:
@@ -116,8 +118,10 @@ class XMLElement:
         child = self.one(tag)
         return default if child is None else child.own_number()
 
-    def own_limit(self) -> float:
-        """Return the number in its text, a limit of any size."""
+    def own_limit(self, infinite: bool = False) -> float:
+        """Return the number in its text, a limit of any size; ``infinite``: whether it may say inf."""
+        if infinite and self.text.strip().lower().lstrip("+-") in ("inf", "infinity"):
+            return float(self.text)
         return self.parsed(self.text, 1, f"<{self.tag}>", math.inf)[0]
 
     def parsed(self, text: str, count: int, subject: str, largest: float = LARGEST) -> list[float]:
@@ -270,5 +274,5 @@ def unknown(
         if child.tag not in tags:
             yield f"<{child.tag}> in <{element.tag}>{suggestion(child.tag, tags)}", child
     for name in element.attributes:
-        if names is not None and name not in names:
+        if names is not None and name not in names and name.partition(":")[0] != "xmlns":
             yield f"attribute {shown(name)} of <{element.tag}>{suggestion(name, names)}", element
