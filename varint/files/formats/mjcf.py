@@ -25,6 +25,7 @@ from varint.files.mjcf.numbers import (
     SHAPES,
     active_equalities,
     is_off,
+    is_turn_free,
 )
 from varint.files.mjcf.source import MJCFSource
 from varint.files.mjcf.writer import save
@@ -300,7 +301,9 @@ class _Reading:
         m = self.m
         for number, name, at in active_equalities(m, self.source, self.notes, (EQ_CONNECT, EQ_WELD)):
             (a, first), (b, second) = frames_of(m, self.at_rest, number)
-            weld = m.eq_type[number] == EQ_WELD
+            weld = not is_turn_free(m, number)
+            if m.eq_type[number] == EQ_WELD and not weld:
+                self.notes.read(f"weld '{name}' with torquescale 0 holds a point alone", at)
             yield self._closure(name, at, weld, (self._body(a), first), (self._body(b), second))
 
     def _assemble(self) -> None:

@@ -13,11 +13,13 @@ from varint.files.robots.collision import touching
 from varint.files.robots.kinds import (
     CoordinateMap,
     Coupling,
+    Fixed,
     Free,
     JointDamper,
     JointFriction,
     JointStop,
     PointForce,
+    Spherical,
     TorsionSpring,
 )
 from varint.files.robots.parts import RobotPart, body_of, parts_of, shapes_of, touching_shapes, without_massless
@@ -38,6 +40,7 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
     """Return the mechanism, with its report. Raises MechanismError, naming link or joint, with its line."""
     _check_names(robot)
     parts = parts_of(robot)
+    robot.ties = list(_between_bodies(robot, parts, notes))
     ties = without_massless(robot, parts, notes)
     every = list(dict.fromkeys(parts.values()))
     moving = [part for part in every if part.name != WORLD]
@@ -87,6 +90,8 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
         bodies[body.name] = body
         joints.append(hinge)
         ends[hinge.name] = hinge.body_a, hinge.body_b
+        if joint_name in start:  # which the rotor would have to be found at
+            start[hinge.name] = start[joint_name][first + rotor.number : first + rotor.number + 1]
         forces.append(coupling)
         notes.read(f"rotor of joint '{rotor.tie}' is a body coupled to it", rotor.at)
     tied = {name for pair in ends.values() for name in pair}
@@ -123,6 +128,15 @@ def _check_names(robot: Robot) -> None:
             seen[one.name] = one.at
     if WORLD in (clashing := {link.name: link for link in robot.links}):
         raise clashing[WORLD].at.wrong("'world' names the ground: give the link another name")
+
+
+def _between_bodies(robot: Robot, parts: Mapping[str, RobotPart], notes: ImportNotes) -> Iterator[Tie]:
+    """Yield the ties without those that hold a body on itself, which have no effect."""
+    for tie in robot.ties:
+        if tie.kind in (Fixed, Spherical) and parts[tie.a] is parts[tie.b]:
+            notes.approximated(f"'{tie.name}' holds two parts of one rigid body together: no effect, left out", tie.at)
+        else:
+            yield tie
 
 
 def _note_links(part: RobotPart, notes: ImportNotes) -> None:
