@@ -481,3 +481,4 @@ def _surface(element: XMLElement) -> dict[str, Any]:
 
 
 register(Format(".sdf", "worlds and models of Gazebo", load_xml, imports=True))
+register(Format(".world", "worlds of Gazebo, as SDF", load_xml, imports=True))

@@ -21,6 +21,7 @@ from varint.model.import_report import ImportNotes
 MOST_BYTES = 16_000_000  # of a file
 MOST_ELEMENTS = 300_000
 DEEPEST = 200  # elements in one another
+UNREAD_LISTS = ("skin", "bone")  # elements whose long attributes are of pictures alone
 BLANKS = b" \t\r\n"
 OF_MJCF = ("mujoco", "mujocoinclude")  # outermost elements; MuJoCo allows "--" in comments
 LONGEST_NAME = 1000  # characters of the name of an element, of an attribute, and of what an attribute "name" names
@@ -133,7 +134,8 @@ class XMLElement:
             values = []
         if len(values) != count or any("_" in word for word in words) or not all(map(math.isfinite, values)):
             wanted = "a number" if count == 1 else f"{count} numbers"
-            raise self.error(f"{subject} must be {wanted}, got {shown(text.strip())}")
+            macro = ", a macro: expand the file with xacro" if "${" in text else ""
+            raise self.error(f"{subject} must be {wanted}, got {shown(text.strip())}{macro}")
         if max(map(abs, values)) > largest:
             raise self.error(f"{subject} must be at most {largest:g} in size, got {shown(text.strip())}")
         return values
@@ -168,14 +170,7 @@ def read_xml(path: Path, notes: ImportNotes) -> XMLElement:
 
     What is repaired: `defects_of` XML that other programs pass over. In MJCF comments with "--" inside are none.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else problem
-        raise FileError(f"cannot read '{path}': {reason}") from None
-    if len(content) > MOST_BYTES:
-        raise FileError(f"'{path}' is larger than {MOST_BYTES // 1_000_000} MB: too large for a mechanism")
+    content = read_bytes(path)
     begins = content.lstrip(BLANKS)
     # which XML forbids before its declaration, and files have
     before = content[: len(content) - len(begins)].count(b"\n")
@@ -193,6 +188,19 @@ def read_xml(path: Path, notes: ImportNotes) -> XMLElement:
         at = XMLElement("", {}, defect.line + before, path)
         notes.mend(at.error(defect.kind.message), defect.kind.change, at)
     return root
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file. Raises FileError if it cannot be read, or is too large for a mechanism."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise FileError(f"cannot read '{path}': {reason}") from None
+    if len(content) > MOST_BYTES:
+        raise FileError(f"'{path}' is larger than {MOST_BYTES // 1_000_000} MB: too large for a mechanism")
+    return content
 
 
 def _invalid(path: Path, before: int, problem: expat.ExpatError) -> FileError:
@@ -242,6 +250,8 @@ class _Builder:
             raise self._error(f"more than {MOST_ELEMENTS} elements, too many for a mechanism")
         if len(long := max(tag, *attributes, attributes.get("name", ""), key=len)) > LONGEST_NAME:
             raise self._error(f"the name {shown(long)} is longer than {LONGEST_NAME} characters")
+        if tag in UNREAD_LISTS:
+            attributes = {name: value for name, value in attributes.items() if len(value) <= LONGEST_TEXT}
         if any(len(value) > LONGEST_TEXT for value in attributes.values()):
             raise self._error(f"an attribute of <{tag}> is longer than {LONGEST_TEXT} characters")
         element = XMLElement(tag, attributes, self._line(), self.path)
