@@ -4,12 +4,28 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from varint.files.own.parameters import FileParameter
 from varint.files.robots.packages import ImportOptions
 from varint.mechanism.mechanism import Mechanism
 
-FORMATS: dict[str, "Format"] = {}  # by suffix
+
+class _BySuffix(dict[str, "Format"]):
+    """Formats by their suffix, in capitals too."""
+
+    def __contains__(self, suffix: object) -> bool:
+        return isinstance(suffix, str) and super().__contains__(suffix.lower())
+
+    def __getitem__(self, suffix: str) -> "Format":
+        return super().__getitem__(suffix.lower())
+
+    def get(self, suffix: str, default: Any = None) -> Any:
+        """Return the format of a suffix, ``default`` without one."""
+        return super().get(suffix.lower(), default)
+
+
+FORMATS = _BySuffix()
 
 
 @dataclass(frozen=True)

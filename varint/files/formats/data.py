@@ -13,7 +13,7 @@ from varint.files.formats.base import Format, register
 from varint.files.own.mechanism_data import from_data, to_data
 from varint.mechanism.mechanism import Mechanism
 
-TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}"]+|[\[\]{}]')  # texts, brackets, and what stands between them
+TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[^\s,:\[\]{}"]+|[\[\]{}]')  # texts, brackets, and what stands between them
 COLON = re.compile(r"\s*:")  # behind a key
 LONGEST_ROW = 100  # characters of an array of arrays on one line
 
@@ -48,7 +48,14 @@ def load(path: Path) -> Mechanism:
         raise FileError(f"'{path}'{where}: {problem}") from None
     except RecursionError:
         raise FileError(f"'{path}': lists or objects are nested too deep for a mechanism") from None
-    return from_data(data, f"'{path}'", lambda which, number, _: _line_of_element(which, number, text))
+    lines: dict[str, list[int]] = {}  # of the elements of each list that an error is about
+
+    def line_of(which: str, number: int, _: str) -> str:
+        if which not in lines:
+            lines[which] = _lines_of_elements(which, text)
+        return f", line {lines[which][number]}" if number < len(lines[which]) else ""
+
+    return from_data(data, f"'{path}'", line_of)
 
 
 def save(mechanism: Mechanism, path: Path) -> None:
@@ -146,9 +153,11 @@ def _line_of_repeated(key: str, text: str) -> str:
     return ""
 
 
-def _line_of_element(which: str, number: int, text: str) -> str:
-    """Return ", line N" where element ``number`` of the top-level list ``which`` begins, or ""."""
-    depth, key, count, inside = 0, "", 0, False
+def _lines_of_elements(which: str, text: str) -> list[int]:
+    """Return the lines where the elements of the top-level list ``which`` begin."""
+    depth, key, inside = 0, "", False
+    lines: list[int] = []
+    line, counted = 1, 0
     for match in TOKENS.finditer(text):
         token = match.group()
         if token in "]}":
@@ -157,11 +166,10 @@ def _line_of_element(which: str, number: int, text: str) -> str:
         if depth == 1:
             inside, key = token == "[" and key == which, json.loads(token) if token[0] == '"' else ""
         elif depth == 2 and inside:
-            if count == number:
-                return _line(match.start(), text)
-            count += 1
+            line, counted = line + text.count("\n", counted, match.start()), match.start()
+            lines.append(line)
         depth += token in "[{"
-    return ""
+    return lines
 
 
 def _line(place: int, text: str) -> str:

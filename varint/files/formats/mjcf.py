@@ -25,6 +25,7 @@ from varint.files.mjcf.numbers import (
     SHAPES,
     active_equalities,
     is_off,
+    is_turn_free,
 )
 from varint.files.mjcf.source import MJCFSource
 from varint.files.mjcf.writer import save
@@ -39,9 +40,8 @@ from varint.model.rotation_vectors import rotation_matrix
 
 KINDS = {JOINT_FREE: Free, JOINT_BALL: Spherical, JOINT_SLIDE: Prismatic, JOINT_HINGE: Revolute}
 WHATS = {JOINT_FREE: "free", JOINT_BALL: "ball", JOINT_SLIDE: "slide", JOINT_HINGE: "hinge"}
-OWN_LINES = re.compile(
-    r",? *(Element name .*)?,? *line \d+.*$"
-)  # in its messages: of the text that it is given, not of the user's file
+LINE = re.compile(r"line \d")  # in messages of the compiler: of the text that it is given, not of the user's file
+ELEMENT = "Element name "
 
 
 @reads("mujocoinclude", "part of an MJCF file")
@@ -102,7 +102,7 @@ def compiled(source: MJCFSource) -> tuple[Any, Any]:
             spec = mujoco.MjSpec.from_string(source.text, **files)
             model = spec.compile()
     except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as problem:
-        message = OWN_LINES.sub("", " ".join(str(problem).split()))
+        message = _without_place(" ".join(str(problem).split()))
         name = next((word for word in message.split("'")[1::2] if word), "")
         at = next((element for (_, part), element in source.named.items() if part == name), source.root)
         advice = f"; or load the file with {REPAIR}" if "balanceinertia" in message else ""
@@ -111,6 +111,15 @@ def compiled(source: MJCFSource) -> tuple[Any, Any]:
         says = " ".join(str(warning.message).split())
         source.notes.approximated(f"MuJoCo's compiler warns: {says}", source.root)
     return spec, model
+
+
+def _without_place(message: str) -> str:
+    """Return a message of the compiler without the element and line that it ends with."""
+    line = LINE.search(message)
+    if line is None:
+        return message
+    element = message.find(ELEMENT, 0, line.start())
+    return message[: element if element >= 0 else line.start()].rstrip(" ").removesuffix(",")
 
 
 class _Reading:
@@ -292,7 +301,9 @@ class _Reading:
         m = self.m
         for number, name, at in active_equalities(m, self.source, self.notes, (EQ_CONNECT, EQ_WELD)):
             (a, first), (b, second) = frames_of(m, self.at_rest, number)
-            weld = m.eq_type[number] == EQ_WELD
+            weld = not is_turn_free(m, number)
+            if m.eq_type[number] == EQ_WELD and not weld:
+                self.notes.read(f"weld '{name}' with torquescale 0 holds a point alone", at)
             yield self._closure(name, at, weld, (self._body(a), first), (self._body(b), second))
 
     def _assemble(self) -> None:

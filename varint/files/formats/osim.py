@@ -8,7 +8,7 @@ import numpy as np
 
 from varint.base.display import names_text
 from varint.files.formats.base import Format, register
-from varint.files.osim.joints import CoordinatePlaces, OsimJoint, tie_of
+from varint.files.osim.joints import CoordinatePlaces, OsimJoint, is_empty, note_rest, tie_of
 from varint.files.osim.muscles import OsimMuscles
 from varint.files.robots.mechanism import mechanism_of
 from varint.files.robots.robot import Link, Pose, Ratio, Robot, Tie
@@ -20,8 +20,12 @@ from varint.model.import_report import ImportNotes
 OLDEST = 40000
 GROUND = "ground"
 NO_SAY = {  # what has no effect on the motion
-    "credits", "publications", "length_units", "force_units", "ControllerSet", "MarkerSet", "ContactGeometrySet",
-    "ProbeSet", "ComponentSet", "ModelVisualPreferences", "Ground", "assembly_accuracy", "components",
+    "credits", "publications", "length_units", "force_units", "MarkerSet", "ContactGeometrySet",
+    "ProbeSet", "ModelVisualPreferences", "Ground", "assembly_accuracy",
+}  # fmt: skip
+OF_COUPLER = {
+    "isEnforced", "coupled_coordinates_function", "independent_coordinate_names", "dependent_coordinate_name",
+    "scale_factor",
 }  # fmt: skip
 READ = {"gravity", "BodySet", "JointSet", "ForceSet", "ConstraintSet"}
 
@@ -36,7 +40,7 @@ def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mech
         raise root.error(f"a file of OpenSim 4 is needed, this is of version {version}: open it there and save it")
     model = root.child("Model")
     for child in model.children:
-        if child.tag not in READ | NO_SAY:
+        if child.tag not in READ | NO_SAY and not is_empty(child):
             notes.not_understood(f"<{child.tag}> of the model", child)
     joints = [OsimJoint(each, notes) for each in objects(model, "JointSet")]
     poses = _poses(joints, model)
@@ -93,6 +97,7 @@ def _poses(joints: Sequence[OsimJoint], model: XMLElement) -> dict[str, Pose]:
 def _link(at: XMLElement, poses: Mapping[str, Pose], notes: ImportNotes) -> Link:
     name, (xx, yy, zz, xy, xz, yz) = at.need("name"), _numbers(at, "inertia", 6)
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    note_rest(at, ("mass", "mass_center", "inertia", "WrapObjectSet"), notes)
     if at.one("attached_geometry"):
         notes.approximated(f"geometry of body '{name}': left out", at)
     centre = np.array(_numbers(at, "mass_center", 3))
@@ -121,6 +126,7 @@ def _couplers(model: XMLElement, coordinates: CoordinatePlaces, notes: ImportNot
         if at.tag != "CoordinateCouplerConstraint":
             notes.not_understood(f"constraint '{name}' ({at.tag})", at)
             continue
+        note_rest(at, OF_COUPLER, notes)
         ratio = coordinates.coupled(at, name)
         if ratio is None:
             notes.not_understood(f"constraint '{name}' by another than a linear function of one coordinate", at)
@@ -141,13 +147,14 @@ def _wraps(model: XMLElement) -> dict[str, tuple[str, XMLElement]]:
 
 
 def _start(mechanism: Mechanism, coordinates: CoordinatePlaces, notes: ImportNotes) -> dict:
-    """Start with the default values of the coordinates."""
-    start = {}
-    for (name, _), value in coordinates.default.items():
-        if value and name not in mechanism.joint_index:
-            notes.approximated(f"default values of joint '{name}', which is part of another: it starts at zero")
-    for joint in mechanism.joints:
-        values = np.array([coordinates.default.get((joint.name, k), 0.0) for k in range(joint.dof)])
-        if values.any():
-            start[joint.name] = values
-    return {"coordinates": start} if start else {}
+    """Start with the default values of the coordinates and of their rates."""
+    start: dict[str, dict[str, np.ndarray]] = {}
+    for key, defaults in {"coordinates": coordinates.default, "rates": coordinates.speed}.items():
+        for (name, _), value in defaults.items():
+            if value and name not in mechanism.joint_index:
+                notes.approximated(f"default {key} of joint '{name}', which is part of another: they start at zero")
+        for joint in mechanism.joints:
+            values = np.array([defaults.get((joint.name, k), 0.0) for k in range(joint.dof)])
+            if values.any():
+                start.setdefault(key, {})[joint.name] = values
+    return start

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,8 @@ from varint.files.robots.kinds import Composite, Helical, Prismatic, Revolute, S
 from varint.files.robots.mechanism import mechanism_of
 from varint.files.robots.packages import found_file
 from varint.files.robots.reading import OF_MOTORS, RobotReading
-from varint.files.robots.robot import INFINITE, Acting, Link, Pose, Ratio, Robot, RobotShape, Tie, still
-from varint.files.robots.sdf_frames import Includes, Scope
+from varint.files.robots.robot import INFINITE, Acting, Link, Pose, Ratio, Robot, RobotShape, Rotor, Tie, still
+from varint.files.robots.sdf_frames import DRAKE_JOINT, Includes, Scope
 from varint.files.robots.xml_files import XMLElement, load_xml, reads
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
@@ -39,7 +39,10 @@ KINDS: dict[str, type[Joint] | None] = {
 }
 AXES = {Revolute: ("axis",), Prismatic: ("axis",), Helical: ("axis",), Universal: ("axis", "axis2")}
 SQUARE = 1e-9  # cosine of axes that a universal joint can have
+DRAKE_KINDS: dict[str, type[Joint]] = {"planar": Composite, "screw": Helical}  # of <drake:joint>
 SHAPES = {
+    "drake:capsule": ("radius 1", "length 1"),
+    "drake:ellipsoid": ("a 1", "b 1", "c 1"),
     "box": ("size 3",),
     "cylinder": ("radius 1", "length 1"),
     "capsule": ("radius 1", "length 1"),
@@ -52,10 +55,23 @@ OF_CONTACTS = "contacts are not imported"
 PICTURES = ("light", "scene", "gui", "projector", "particle_emitter", "material", "transparency", "cast_shadows")
 SURROUNDINGS = ("audio", "audio_sink", "state", "sensor", "magnetic_field", "atmosphere", "road", "battery")
 SETTINGS = ("physics", "must_be_base_link", "enable_wind", "allow_auto_disable", "visibility_flags", "laser_retro")
-LEFT_OUT = dict.fromkeys(
-    [*PICTURES, *SURROUNDINGS, *SETTINGS, "spherical_coordinates", "meta", "layers"], OTHERS
-) | dict.fromkeys(["self_collide", "max_contacts", "contact"], OF_CONTACTS)
+CONTACTS = ("self_collide", "max_contacts", "contact", "drake:proximity_properties", "drake:collision_filter_group")
+LEFT_OUT = (
+    dict.fromkeys([*PICTURES, *SURROUNDINGS, *SETTINGS, "spherical_coordinates", "meta", "layers"], OTHERS)
+    | dict.fromkeys(["drake:accepting_renderer", "drake:diffuse_map", "drake:perception_properties"], OTHERS)
+    | dict.fromkeys(CONTACTS, OF_CONTACTS)
+    | {"drake:controller_gains": "motors are not imported"}
+)
+TEXTS = ("parent", "child", "mass", "gravity", "static", "uri", "name", "placement_frame", "lower", "upper", "damping",
+         "friction", "spring_stiffness", "spring_reference", "gearbox_ratio", "gearbox_reference_body", "thread_pitch",
+         "screw_thread_pitch", "ixx", "iyy", "izz", "ixy", "ixz", "iyz", "multiplier", "offset", "reference",
+         "use_parent_model_frame", "drake:parent", "drake:child", "drake:damping", "drake:rotor_inertia",
+         "drake:gear_ratio", "drake:screw_thread_pitch")  # fmt: skip
+POSE = ("relative_to", "frame", "rotation_format", "degrees")
+ROTOR = ("drake:rotor_inertia", "drake:gear_ratio")
+BALL = "drake:ball_constraint"
 SURFACE = {"friction": ("friction", "ode", "mu"), "restitution": ("bounce", "restitution_coefficient")}
+OF_LIMIT = ("effort", "velocity", "drake:acceleration", "stiffness", "dissipation")
 OF_STOPS = "the stops are hard"
 
 
@@ -69,7 +85,7 @@ class _Reading(RobotReading):
     """Data read from the scopes of a file."""
 
     known = LEFT_OUT
-    namespaced = True
+    leaves = dict.fromkeys(TEXTS, ()) | {"pose": POSE, "xyz": ("expressed_in",)}
 
     def __init__(self, root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> None:
         super().__init__(root, notes, packages)
@@ -85,8 +101,10 @@ class _Reading(RobotReading):
 
     def robot(self) -> Robot:
         """Return the links, joints and couplings of the file."""
-        self.note_unknown(self.root, ("world", "model"), ("version",))
+        inside = ("world",) if self.whole.at is not self.root else ("model", "include")
+        self.note_unknown(self.root, inside, ("version",))
         links: list[Link] = []
+        rotors: list[Rotor] = []
         ties: list[Tie] = []
         ratios: list[Ratio] = []
         for scope in self.whole.all():
@@ -100,10 +118,12 @@ class _Reading(RobotReading):
         for scope in self.whole.all():
             for name in scope.joints if not scope.static else ():
                 ties.append(self._tie(scope, name))
+                rotors += self._rotor(scope, name, ties[-1])
+            ties += [self._ball(scope, at, number) for number, at in enumerate(scope.at.all(BALL))]
         by_name = {tie.name: tie for tie in ties}
         for scope in self.whole.all():
             for name, joint in scope.joints.items() if not scope.static else ():
-                if joint.need("type") == "gearbox":
+                if joint.need("type") == "gearbox" and joint.tag == "joint":
                     ties.remove(by_name[scope.path + name])
                     ratios.append(self._gearbox(scope, name, ties))
                 ratios += self._mimics(scope, name, by_name)
@@ -113,10 +133,7 @@ class _Reading(RobotReading):
         name = next((model.name for model in self.whole.models.values()), "") or "world"
         if len(self.whole.models) > 1:
             name = self.whole.at.attributes.get("name", "").strip() or name
-        robot = Robot(name, self.root, links, ties, ratios)
-        gravity = self.whole.at.one("gravity")
-        if gravity is not None:
-            robot.gravity = np.array(gravity.own_numbers(3))
+        robot = Robot(name, self.root, links, ties, ratios, self._gravity(), rotors=rotors)
         robot.weightless = [
             scope.path + name
             for scope in self.whole.all()
@@ -125,6 +142,23 @@ class _Reading(RobotReading):
             and gravity_of_link.text.strip().lower() in ("false", "0")
         ]
         return robot
+
+    def _gravity(self) -> np.ndarray:
+        """Return the gravity of the world, m/s^2, or that of its <physics>, as older files have it."""
+        world = self.whole.at
+        settings = list(world.all("physics"))
+        usual = [each for each in settings if each.attributes.get("default", "") in ("true", "1")]
+        if len(settings) > 1:
+            says = f"<physics>: the {'one that is default' if usual else 'first'} of {len(settings)} counts"
+            self.notes.approximated(says, (usual or settings)[0])
+        of_physics = (usual or settings)[0].one("gravity") if settings else None
+        gravity = world.one("gravity")
+        if gravity is None and of_physics is not None:
+            self.notes.read("<gravity> of <physics> is that of the world", of_physics)
+            gravity = of_physics
+        elif gravity is not None and of_physics is not None and of_physics.text.split() != gravity.text.split():
+            self.notes.approximated("<gravity> of <physics> is left out: that of the world counts", of_physics)
+        return np.array([0.0, 0.0, -9.81] if gravity is None else gravity.own_numbers(3))
 
     # ------------------------------------------------------------------------------------------------- the links
 
@@ -170,10 +204,12 @@ class _Reading(RobotReading):
     def _shape(self, element: XMLElement, role: str, scope: Scope, name: str) -> list[RobotShape]:
         self.note_unknown(element, ("pose", "geometry", "surface"), ("name",))
         geometry = element.child("geometry")
+        self.note_unknown(geometry, [of.tag for of in geometry.children], ())
         shapes = []
         for of in geometry.children:
             pose = scope.frame(name, element).inverse() @ scope.posed(element, name)
             if of.tag == "mesh":
+                self.note_unknown(of, ("uri", "scale"), ())
                 uri = of.child("uri").text.strip()
                 path = found_file(uri, element.path, self.packages)
                 if path is None:
@@ -187,7 +223,7 @@ class _Reading(RobotReading):
                     for part in SHAPES[of.tag]
                     for value in of.child(part.split()[0]).own_numbers(int(part.split()[1]))
                 )
-                shapes.append(RobotShape(role, of.tag, sizes, "", pose))
+                shapes.append(RobotShape(role, of.tag.removeprefix("drake:"), sizes, "", pose))
             elif of.tag == "plane":
                 normal = of.one("normal")
                 along = np.array(normal.own_numbers(3)) if normal is not None else np.array([0.0, 0.0, 1.0])
@@ -202,8 +238,10 @@ class _Reading(RobotReading):
 
     def _tie(self, scope: Scope, name: str) -> Tie:
         joint = scope.joints[name]
-        known = ("parent", "child", "axis", "axis2", "pose", "gearbox_ratio", "gearbox_reference_body")
-        self.note_unknown(joint, (*known, "thread_pitch", "screw_thread_pitch"), ("name", "type"))
+        if joint.tag == DRAKE_JOINT:
+            return self._drake_tie(scope, name)
+        known = ("parent", "child", "axis", "axis2", "pose", "gearbox_ratio", "gearbox_reference_body", *ROTOR)
+        self.note_unknown(joint, (*known, "thread_pitch", "screw_thread_pitch", "drake:mimic"), ("name", "type"))
         kind = KINDS[known_name(joint.need("type"), KINDS, f"{joint.place}: joint '{name}': no type", FileError)]
         a, b = (self._end(scope, joint, tag) for tag in ("parent", "child"))
         tie = Tie(scope.path + name, joint.need("type"), joint, a, b, kind)
@@ -226,11 +264,72 @@ class _Reading(RobotReading):
             self.leave_out(joint.child("axis"), "a ball joint has none")
         return tie
 
+    def _drake_tie(self, scope: Scope, name: str) -> Tie:
+        """Return the tie of a <drake:joint>: planar in the plane across z of its frame, or a screw about z."""
+        joint = scope.joints[name]
+        known = ("drake:parent", "drake:child", "drake:damping", "pose")
+        self.note_unknown(joint, (*known, "drake:screw_thread_pitch"), ("name", "type"))
+        subject = f"{joint.place}: <drake:joint> '{name}': no type"
+        kind = DRAKE_KINDS[known_name(joint.need("type"), DRAKE_KINDS, subject, FileError)]
+        a, b = (self._end(scope, joint, tag) for tag in ("drake:parent", "drake:child"))
+        tie = Tie(scope.path + name, joint.need("type"), joint, a, b, kind)
+        frame = scope.place() @ scope.of_joint(name)
+        tie.fields["point"] = frame.p
+        if kind is Helical:
+            pitch = joint.child("drake:screw_thread_pitch").own_number()
+            tie.fields |= {"axis": frame.R[:, 2], "lead": pitch}
+        else:
+            tie.fields["parts"] = [
+                {"type": part.__name__, "axis": frame.R[:, along].tolist()}
+                for part, along in ((Prismatic, 0), (Prismatic, 1), (Revolute, 2))
+            ]
+        damping = joint.one("drake:damping")
+        if damping is not None:
+            values = damping.own_numbers(1 if kind is Helical else 3)
+            tie.along = [Acting(number, damping=value) for number, value in enumerate(values)]
+        return tie
+
+    def _ball(self, scope: Scope, at: XMLElement, number: int) -> Tie:
+        """Return the joint that a <drake:ball_constraint> becomes."""
+        tags = [f"{BALL}_{end}" for end in ("body_A", "body_B", "p_AP", "p_BQ")]
+        self.note_unknown(at, tags, ())
+        names, points = [], []
+        for tag, place in zip(tags[:2], tags[2:], strict=True):
+            inside = at.child(tag)
+            names.append(self._end(scope, at, tag))
+            frame = scope.place() @ scope.frame(inside.text.strip(), inside)
+            point = at.one(place)
+            points.append(frame.p + frame.R @ np.array(point.own_numbers(3)) if point is not None else None)
+        first = (
+            points[0] if points[0] is not None else (scope.place() @ scope.frame(at.child(tags[0]).text.strip(), at)).p
+        )
+        fields = {"point": first, "point_b": points[1]}
+        name = f"{scope.path}ball constraint {number}"
+        return Tie(name, BALL, at, names[0], names[1], Spherical, fields)
+
+    def _rotor(self, scope: Scope, name: str, tie: Tie) -> Iterator[Rotor]:
+        """Yield the rotor of the motor of a joint, by its inertia and gear ratio."""
+        joint = scope.joints[name]
+        axis = joint.one("axis")
+        values = {"drake:rotor_inertia": 0.0, "drake:gear_ratio": 1.0}
+        for place in (joint, axis) if axis is not None else (joint,):
+            for tag in ROTOR:
+                element = place.one(tag)
+                if element is not None:
+                    values[tag] = element.own_number()
+        inertia = values["drake:rotor_inertia"] * values["drake:gear_ratio"] ** 2
+        if inertia < 0.0:
+            raise joint.wrong(f"drake:rotor_inertia of joint '{name}' must not be negative, got {inertia:g}")
+        if inertia and tie.kind in (Revolute, Prismatic):
+            yield Rotor(tie.name, 0, inertia, joint)
+        elif inertia:
+            self.notes.not_understood(f"drake:rotor_inertia of joint '{name}', which has no single coordinate", joint)
+
     def _end(self, scope: Scope, joint: XMLElement, tag: str) -> str:
         element = joint.child(tag)
         name = element.text.strip()
         if not name:
-            raise element.error(f"<{tag}> of joint '{joint.need('name')}' is empty")
+            raise element.error(f"<{tag}> of <{joint.tag}> '{joint.attributes.get('name', '')}' is empty")
         return scope.link(name, element)
 
     def _axis(self, scope: Scope, name: str, tag: str) -> np.ndarray:
@@ -269,18 +368,24 @@ class _Reading(RobotReading):
 
     def _along(self, axis: XMLElement, number: int, tie: Tie) -> Acting:
         """Return efforts along an axis of a joint."""
-        known = ("xyz", "limit", "dynamics", "use_parent_model_frame", "mimic")
+        known = ("xyz", "limit", "dynamics", "use_parent_model_frame", "mimic", *ROTOR)
         self.note_unknown(axis, known, ())
         limits = {"lower": -math.inf, "upper": math.inf, "damping": 0.0, "friction": 0.0}
         limits |= {"spring_stiffness": 0.0, "spring_reference": 0.0}
         for tag, names in (("limit", ("lower", "upper")), ("dynamics", (*list(limits)[2:],))):
             element = axis.one(tag)
             if element is not None:
-                left = ("effort", "velocity", "stiffness", "dissipation") if tag == "limit" else ()
+                left = (
+                    ("effort", "velocity", "drake:acceleration", "stiffness", "dissipation") if tag == "limit" else ()
+                )
                 self.note_unknown(element, (*names, *left), ())
                 for child in element.all(*left):
-                    self.leave_out(child, OF_MOTORS if child.tag in left[:2] else OF_STOPS)
-                limits |= {key: one.own_limit() for key in names if (one := element.one(key)) is not None}
+                    self.leave_out(child, OF_MOTORS if child.tag in left[:3] else OF_STOPS)
+                limits |= {
+                    key: one.own_limit(infinite=tag == "limit")
+                    for key in names
+                    if (one := element.one(key)) is not None
+                }
         lower, upper = limits["lower"], limits["upper"]
         if tie.type_name == "continuous":
             lower, upper = -math.inf, math.inf
@@ -322,13 +427,21 @@ class _Reading(RobotReading):
         for number, tag in enumerate(("axis", "axis2")):
             axis = scope.joints[name].one(tag)
             mimic = axis.one("mimic") if axis is not None else None
+            if mimic is None and not number:
+                mimic = scope.joints[name].one("drake:mimic")
             if mimic is None:
                 continue
-            self.note_unknown(mimic, ("multiplier", "offset", "reference"), ("joint", "axis"))
+            of_drake = mimic.tag == "drake:mimic"
+            if of_drake:
+                self.note_unknown(mimic, (), ("joint", "multiplier", "offset"))
+            else:
+                self.note_unknown(mimic, ("multiplier", "offset", "reference"), ("joint", "axis"))
             target, which = scope.path + mimic.need("joint"), mimic.attributes.get("axis", "axis")
             known_name(target, ties, f"{mimic.place}: no joint", FileError)
             values = {"multiplier": 1.0, "offset": 0.0, "reference": 0.0}
             values |= {key: child.own_number() for key in values if (child := mimic.one(key)) is not None}
+            if of_drake:
+                values |= {key: mimic.number(key, values[key]) for key in ("multiplier", "offset")}
             if not values["multiplier"]:
                 raise mimic.wrong(f"joint '{name}' mimics with the multiplier 0: make it fixed")
             if values["offset"] != values["multiplier"] * values["reference"]:
@@ -341,11 +454,16 @@ class _Reading(RobotReading):
     # ------------------------------------------------------------------------------------------------ the report
 
     def _note_scope(self, scope: Scope) -> None:
-        known = ("model", "include", "link", "joint", "frame", "pose", "static", "gravity")
+        known: tuple[str, ...] = ("model", "include", "link", "joint", "frame", "pose", "static", DRAKE_JOINT, BALL)
+        known = (*known, "gravity", "physics") if scope.outer is None else known
         if scope.ground is not None:
             self.notes.approximated(f"link 'world' of model '{scope.name}' is taken for the world", scope.ground)
         if scope.at is not self.root:
             self.note_unknown(scope.at, known, ("name", "canonical_link", "placement_frame"))
+        if scope.by is not scope.at:
+            self.note_unknown(scope.by, ("uri", "name", "pose", "static", "placement_frame"), ("merge",))
+        for each in scope.by.all("physics"):
+            self.leave_out(each, OTHERS)
         for element in scope.frames.values():
             self.note_unknown(element, ("pose",), ("name", "attached_to"))
 
@@ -363,3 +481,4 @@ def _surface(element: XMLElement) -> dict[str, Any]:
 
 
 register(Format(".sdf", "worlds and models of Gazebo", load_xml, imports=True))
+register(Format(".world", "worlds of Gazebo, as SDF", load_xml, imports=True))

@@ -1,7 +1,7 @@
 """Mechanisms as URDF, the format of ROS for robots: links, joints, and loops by two extensions in use."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from varint.base.display import names_text
 from varint.base.errors import MechanismError
 from varint.files.formats.base import Format, register
 from varint.files.own.companion import check_pair
-from varint.files.robots.kinds import Free, Free2D, Prismatic, Revolute, Spherical
+from varint.files.robots.kinds import Composite, Free, Free2D, Prismatic, Revolute, Spherical, Universal
 from varint.files.robots.mechanism import mechanism_of
 from varint.files.robots.packages import ImportOptions, found_file
 from varint.files.robots.reading import OF_MOTORS, RobotReading
@@ -25,17 +25,19 @@ from varint.files.robots.robot import (
     Ratio,
     Robot,
     RobotShape,
+    Rotor,
     Tie,
     pose_of,
     still,
     turned_by,
 )
 from varint.files.robots.urdf_writer import save
-from varint.files.robots.xml_files import XMLElement, load_xml, reads
+from varint.files.robots.xml_files import XMLElement, load_xml, reads, unknown
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.import_report import ImportNotes
 from varint.model.joints.base import Joint
+from varint.model.rotation_vectors import rotation_matrix
 
 KINDS: dict[str, type[Joint] | None] = {
     "revolute": Revolute,
@@ -46,6 +48,12 @@ KINDS: dict[str, type[Joint] | None] = {
     "planar": Free2D,
     "spherical": Spherical,  # an extension, of PyBullet
     "ball": Spherical,  # of Drake
+}
+DRAKE_JOINT = "drake:joint"
+DRAKE_KINDS: dict[str, type[Joint] | None] = {  # of <drake:joint>, along the axes of its frame
+    "ball": Spherical,
+    "planar": Composite,
+    "universal": Universal,
 }
 WITH_AXIS = (Revolute, Prismatic, Free2D)
 OF_ONE = (Revolute, Prismatic)  # coordinate
@@ -60,8 +68,35 @@ LEFT_OUT = {  # of the robot, its links and its joints: known, and without effec
     "contact": "contacts are not imported",
     "self_collision_checking": "contacts are not imported",
     "collision_checking": "contacts are not imported",
+    "verbose": "of collisions",
+    "drake:proximity_properties": "contacts are not imported",
+    "drake:collision_filter_group": "contacts are not imported",
+    "drake:accepting_renderer": "a colour",
+    "drake:perception_properties": "a colour",
+    "drake:illustration_properties": "a colour",
+    "drake:diffuse_map": "a colour",
+    "drake:declare_convex": "contacts are not imported",
 }
-SIZES = {"box": ("size", 3), "cylinder": ("radius length", 1), "capsule": ("radius length", 1), "sphere": ("radius", 1)}
+OF_LIMIT = ("effort", "velocity", "drake:acceleration")  # attributes without effect on the motion
+ONCE = ("inertial", "axis", "limit", "dynamics", "origin", "mimic")  # elements of a link or a joint
+INERTIA = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+POSE = ("xyz", "rpy", "quat_xyzw")
+LEAVES = {  # elements without elements inside, and their attributes
+    "origin": POSE,
+    "mass": ("value",),
+    "inertia": INERTIA,
+    "axis": ("xyz",),
+    "parent": ("link",),
+    "child": ("link",),
+}
+SIZES = {
+    "drake:capsule": ("radius length", 1),
+    "drake:ellipsoid": ("a b c", 1),
+    "box": ("size", 3),
+    "cylinder": ("radius length", 1),
+    "capsule": ("radius length", 1),
+    "sphere": ("radius", 1),
+}
 
 
 @reads("robot", "URDF")
@@ -80,11 +115,13 @@ class _Reading(RobotReading):
     """
 
     known = LEFT_OUT
+    leaves = LEAVES
 
     def __init__(self, root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> None:
         super().__init__(root, notes, packages)
         self.links = self.root.named("link")
-        self.joints = self.root.named("joint")
+        self._leave_later_out()
+        self.joints = self.root.named("joint", DRAKE_JOINT)
         self.loops = self.root.named("loop_joint")
         self.place: dict[str, Pose] = {}
         self.leader: dict[str, tuple[str, float, float]] = {}
@@ -92,9 +129,7 @@ class _Reading(RobotReading):
 
     def robot(self) -> Robot:
         """Return the links, joints and couplings of the file, placed in the world."""
-        self.note_unknown(self.root, ("link", "joint", "loop_joint"), None)
-        for joint in self.joints.values():
-            self._leave_later_axes_out(joint)
+        self.note_unknown(self.root, ("link", "joint", DRAKE_JOINT, "loop_joint"), ("name", "version"))
         above: dict[str, XMLElement] = {}  # of each link the joint that places it, the first in the file
         closing = []
         for joint in self.joints.values():
@@ -118,14 +153,35 @@ class _Reading(RobotReading):
         self._fixed(root, links, ties)
         self.note_left_out()
         name = self.root.attributes.get("name", "").strip() or "robot"
-        return Robot(name, self.root, links, ties, ratios)
+        return Robot(name, self.root, links, ties, ratios, rotors=list(self._rotors()))
 
-    def _leave_later_axes_out(self, joint: XMLElement) -> None:
-        """Keep the first <axis> of a joint alone, as other programs do. Raises FileError without repair."""
-        for later in list(joint.all("axis"))[1:]:
-            defect = later.error(f"joint '{joint.need('name')}' has one <axis>, this is another: leave one out")
-            self.notes.mend(defect, f"second <axis> of joint '{joint.need('name')}', left out", later)
-            joint.children.remove(later)
+    def _leave_later_out(self) -> None:
+        """Keep the first of elements that are there once, as other programs do. Raises FileError without repair."""
+        for element in self.root.all("link", "joint", DRAKE_JOINT):
+            for tag in ONCE:
+                for later in list(element.all(tag))[1:]:
+                    whose = f"{element.tag} '{element.need('name')}'"
+                    defect = later.error(f"{whose} has one <{tag}>, this is another: leave one out")
+                    self.notes.mend(defect, f"second <{tag}> of {whose}, left out", later)
+                    element.children.remove(later)
+
+    def _rotors(self) -> Iterator[Rotor]:
+        """Yield the rotors of the motors in <transmission>."""
+        for transmission in self.root.all("transmission"):
+            joints = [each.attributes.get("name", "") for each in transmission.all("joint")]
+            for actuator in transmission.all("actuator"):
+                inertia, ratio = actuator.one("drake:rotor_inertia"), actuator.one("drake:gear_ratio")
+                value = inertia.number("value") if inertia is not None else 0.0
+                value *= ratio.number("value") ** 2 if ratio is not None else 1.0
+                if not value:
+                    continue
+                if value < 0.0:
+                    raise actuator.wrong(f"drake:rotor_inertia must not be negative, got {value:g}")
+                if len(joints) != 1 or joints[0] not in self.joints or _kind(self.joints[joints[0]]) not in OF_ONE:
+                    says = "drake:rotor_inertia of a <transmission> without one <joint> that is revolute or prismatic"
+                    self.notes.not_understood(says, actuator)
+                    continue
+                yield Rotor(joints[0], 0, value, actuator)
 
     # ------------------------------------------------------------------------------------------------ the tree
 
@@ -222,6 +278,8 @@ class _Reading(RobotReading):
             self.notes.read(f"joint '{name}' mimics with the multiplier 0: it is fixed", joint)
             kind = None
         tie = Tie(name, joint.need("type"), joint, a, b, kind)
+        if joint.tag == DRAKE_JOINT:
+            return self._drake_tie(tie, joint)
         if kind is not None:
             tie.fields["point"] = self.place[b].p
             if kind is Free2D:
@@ -234,6 +292,32 @@ class _Reading(RobotReading):
             if self.begin.get(name):
                 zero = f"its coordinate is zero at {self.begin[name]:g}, the offset of <mimic>"
                 self.notes.approximated(f"joint '{name}': {zero}", joint)
+        return tie
+
+    def _drake_tie(self, tie: Tie, joint: XMLElement) -> Tie:
+        """Return the tie of a <drake:joint>, with its axes and damping."""
+        frame = self.place[tie.a] @ _origin(joint)
+        tie.fields["point"] = frame.p
+        if tie.kind is Universal:
+            tie.fields |= {"axis": frame.R[:, 0], "axis_b": frame.R[:, 1]}
+        elif tie.kind is Composite:
+            tie.fields["parts"] = [
+                {"type": part.__name__, "axis": frame.R[:, along].tolist()}
+                for part, along in ((Prismatic, 0), (Prismatic, 1), (Revolute, 2))
+            ]
+        dynamics = joint.one("dynamics")
+        if dynamics is not None:
+            self.note_unknown(dynamics, (), ("damping",))
+            text = dynamics.attributes.get("damping", "0")
+            count = 3 if tie.kind is Composite else 1
+            values = dynamics.parsed(text, count, "'damping' of <dynamics>")
+            if tie.kind is Spherical and values[0]:
+                self.notes.not_understood(f"damping of joint '{tie.name}', which has three coordinates", dynamics)
+            else:
+                values *= 2 if tie.kind is Universal else 1
+                tie.along = [Acting(number, damping=value) for number, value in enumerate(values)]
+        for element in joint.all("limit", "mimic"):
+            self.notes.not_understood(f"<{element.tag}> of joint '{tie.name}', of several coordinates", element)
         return tie
 
     def _closing(self, joint: XMLElement) -> Tie:
@@ -259,7 +343,7 @@ class _Reading(RobotReading):
     def _end(self, joint: XMLElement, tag: str) -> tuple[str, Pose]:
         """Return a link of a <loop_joint>, and the frame of the joint on it."""
         at = joint.child(tag)
-        self.note_unknown(at, (), ("link", "xyz", "rpy"))
+        self.note_unknown(at, (), ("link", *POSE))
         link = self._known(at.need("link"), joint, at)
         return link, self.place[link] @ _pose(at)
 
@@ -315,10 +399,12 @@ class _Reading(RobotReading):
         none, name = (-np.inf, np.inf), joint.need("name")
         if limit is None:
             return none
-        self.note_unknown(limit, (), ("lower", "upper", "effort", "velocity"))
-        for key in ("effort", "velocity"):
+        self.note_unknown(limit, (), ("lower", "upper", *OF_LIMIT))
+        for key in OF_LIMIT:
             if key in limit.attributes:
                 self.leave_out(limit, OF_MOTORS, f"{key} of <limit>")
+        if joint.need("type") == "continuous" and limit.attributes.keys() & {"lower", "upper"}:
+            self.leave_out(limit, "of a joint of type continuous, which has none", "lower and upper of <limit>")
         lower, upper = self._range(joint)
         if math.isinf(lower) and math.isinf(upper):
             return none
@@ -388,6 +474,8 @@ class _Reading(RobotReading):
     def _shape(self, element: XMLElement, role: str, link: str) -> list[RobotShape]:
         self.note_unknown(element, ("origin", "geometry"), None)
         geometry = element.one("geometry")
+        for unknown_part, at in unknown(geometry, [of.tag for of in geometry.children], ()) if geometry else ():
+            self.notes.not_understood(unknown_part, at)
         if geometry is None or len(geometry.children) != 1:
             self.notes.not_understood(f"<{role}> of link '{link}' without one shape in its <geometry>", element)
             return []
@@ -398,18 +486,21 @@ class _Reading(RobotReading):
             file = found_file(uri, self.notes.path, self.packages)
             if file is None:
                 self.notes.approximated(f"the file of a <mesh> of link '{link}' is not found: {uri}", of)
+            self.note_unknown(of, (), ("filename", "scale"))
             return [RobotShape(role, "mesh", tuple(of.numbers("scale", 3, (1.0, 1.0, 1.0))), file or uri, pose)]
         if of.tag not in SIZES:
             self.notes.not_understood(f"shape <{of.tag}> of link '{link}'", of)
             return []
         names, count = SIZES[of.tag]
         sizes = [size for name in names.split() for size in of.numbers(name, count)]
-        return [RobotShape(role, of.tag, tuple(sizes), "", pose)]
+        self.note_unknown(of, (), names.split())
+        return [RobotShape(role, of.tag.removeprefix("drake:"), tuple(sizes), "", pose)]
 
 
 def _kind(joint: XMLElement) -> type[Joint] | None:
     subject = f"{joint.place}: joint '{joint.need('name')}': no type"
-    return KINDS[known_name(joint.need("type"), KINDS, subject, MechanismError)]
+    kinds = DRAKE_KINDS if joint.tag == DRAKE_JOINT else KINDS
+    return kinds[known_name(joint.need("type"), kinds, subject, MechanismError)]
 
 
 def _axis(joint: XMLElement) -> np.ndarray:
@@ -431,7 +522,16 @@ def _origin(element: XMLElement) -> Pose:
 
 
 def _pose(element: XMLElement) -> Pose:
-    return pose_of(element.numbers("xyz", 3, (0.0, 0.0, 0.0)), element.numbers("rpy", 3, (0.0, 0.0, 0.0)))
+    xyz = element.numbers("xyz", 3, (0.0, 0.0, 0.0))
+    if "quat_xyzw" not in element.attributes:
+        return pose_of(xyz, element.numbers("rpy", 3, (0.0, 0.0, 0.0)))
+    if "rpy" in element.attributes:
+        raise element.error(f"<{element.tag}> has 'rpy' and 'quat_xyzw': leave one out")
+    x, y, z, w = element.numbers("quat_xyzw", 4)
+    norm = math.hypot(x, y, z, w)
+    if not norm > 0.0:
+        raise element.wrong(f"'quat_xyzw' of <{element.tag}> must not be zero")
+    return Pose(rotation_matrix(np.array([w, x, y, z]) / norm), np.array(xyz))
 
 
 def _matrix(inertia: XMLElement) -> np.ndarray:

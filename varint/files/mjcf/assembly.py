@@ -14,6 +14,7 @@ from varint.files.mjcf.numbers import (
     JOINT_SLIDE,
     OF_BODIES,
     WRAP_JOINT,
+    is_turn_free,
 )
 from varint.files.robots.robot import Pose
 from varint.model.rotation_vectors import rotation_matrix, vector_from_matrix
@@ -151,7 +152,7 @@ def _gaps(model: Any, data: Any, numbers: Sequence[int]) -> tuple[np.ndarray, np
         mujoco.mj_jac(model, data, of_b[0], of_b[1], other.p, b)
         gaps.append(one.p - other.p)
         rows.append(of_a[0] - of_b[0])
-        if model.eq_type[number] == EQ_WELD:
+        if not is_turn_free(model, number):
             gaps.append(vector_from_matrix(one.R @ other.R.T))
             rows.append(of_a[1] - of_b[1])
     return np.concatenate(gaps), np.concatenate(rows)

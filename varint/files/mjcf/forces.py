@@ -27,6 +27,7 @@ from varint.files.mjcf.numbers import (
     WRAP_JOINT,
     WRAP_SITE,
     active_equalities,
+    count_actuators,
     is_off,
 )
 from varint.files.mjcf.source import MJCFSource
@@ -41,9 +42,9 @@ from varint.files.robots.kinds import (
     MultiPointCable,
     MultiPointSpring,
     PointForce,
-    Revolute,
     TorsionSpring,
 )
+from varint.files.robots.rotors import rotor_of
 from varint.files.robots.xml_files import XMLElement
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD, Body
@@ -52,6 +53,7 @@ from varint.model.import_report import ImportNotes
 from varint.model.joints.base import Joint
 from varint.model.rotation_vectors import left_jacobian, rotation_matrix, vector_from_matrix
 
+GROUPS = 31  # of actuators, that can be disabled
 Places = Mapping[int, tuple[str, int, float]]
 Wide = Mapping[int, tuple[str, int]]
 
@@ -60,7 +62,7 @@ class MJCFForces:
     """Adds to a mechanism what acts in the model; ``rest``: MuJoCo's data in the reference configuration.
 
     places, wide : see the reading of a model
-    bodies, joints : rotors
+    bodies, joints, rotors : of armatures; the last: joint and number of the coordinate that each follows
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class MJCFForces:
         self.places, self.wide = places
         self.bodies: list[Body] = []
         self.joints: list[Joint] = []
+        self.rotors: dict[str, tuple[str, int]] = {}
 
     def added_to(self, mechanism: Mechanism, flexes: Sequence[Flex], elasticity: Sequence[Elasticity]) -> Mechanism:
         """Return the mechanism with the forces of the model, flexible bodies included, and its report."""
@@ -106,13 +109,14 @@ class MJCFForces:
                 self.notes.not_understood(f"armature of joint '{name}', which has several axes", at)
                 continue
             tie, number, _ = self.places[joint]
-            rotor = f"rotor of {name}"
             point = self.mechanism.joint(tie).point
             assert point is not None  # of all that a file has
-            self.bodies.append(Body(rotor, mass=armature, inertia=armature * np.eye(3), position=point))
-            self.joints.append(Revolute(rotor, WORLD, rotor, point=point, axis=np.array([0.0, 0.0, 1.0])))
+            body, hinge, coupling = rotor_of(name, (tie, number), armature, point)
+            self.bodies.append(body)
+            self.joints.append(hinge)
+            self.rotors[hinge.name] = tie, number
             self.notes.read(f"armature of joint '{name}' is the inertia of a rotor coupled to it", at)
-            yield Coupling(rotor, terms=[(tie, number, 1.0), (rotor, 0, -1.0)])
+            yield coupling
 
     def _dampers(self) -> Iterator[Force]:
         """Yield the dampers of joints with several axes."""
@@ -285,9 +289,19 @@ class MJCFForces:
     def _actuators(self) -> Iterator[Force]:
         m, bounded = self.m, []
         control = m.key_ctrl[0] if m.nkey else np.zeros(m.nu)
-        for number in range(m.nu):
+        first_control = getattr(m, "actuator_ctrladr", np.arange(m.nu))
+        controls = getattr(m, "actuator_ctrlnum", np.ones(m.nu))
+        for number in range(count_actuators(m)):
             name = str(m.actuator(number).name)
             at = self.source.at("actuator", name)
+            group = int(m.actuator_group[number])
+            if 0 <= group < GROUPS and int(m.opt.disableactuator) >> group & 1:
+                self.notes.read(f"actuator '{name}' of group {group}, which <option> disables: left out", at)
+                continue
+            if controls[number] != 1:
+                self.notes.not_understood(f"actuator '{name}' <{at.tag}> with {controls[number]:g} controls", at)
+                continue
+            place = int(first_control[number])
             joint = int(m.actuator_trnid[number, 0])
             of_joint = m.actuator_trntype[number] in (TRN_JOINT, TRN_JOINTINPARENT)
             linear = m.actuator_gaintype[number] == GAIN_FIXED and m.actuator_biastype[number] in (
@@ -297,17 +311,17 @@ class MJCFForces:
             plain = linear and m.actuator_dyntype[number] == DYN_NONE
             if is_muscle(m, number):
                 bounded += [at] * bool(m.actuator_forcelimited[number])
-                yield from muscle(self, number, name, at, float(control[number]), self._tendon_at)
+                yield from muscle(self, number, name, at, float(control[place]), self._tendon_at)
                 continue
             if not of_joint or not plain or joint not in self.places:
                 self.notes.not_understood(f"actuator '{name}' <{at.tag}>", at)
                 continue
             for property_name in ("armature", "damping"):
-                if np.any(getattr(m, f"actuator_{property_name}", np.zeros(m.nu))[number]):
+                if np.any(getattr(m, f"actuator_{property_name}", np.zeros(count_actuators(m)))[number]):
                     self.notes.not_understood(f"{property_name} of actuator '{name}'", at)
-            if m.actuator_forcelimited[number] or m.actuator_ctrllimited[number] or m.jnt_actfrclimited[joint]:
+            if m.actuator_forcelimited[number] or m.actuator_ctrllimited[place] or m.jnt_actfrclimited[joint]:
                 bounded.append(at)
-            yield from self._driven(name, at, number, joint, float(control[number]))
+            yield from self._driven(name, at, number, joint, float(control[place]))
         if m.na and m.nkey and m.key_act[0].any():
             self.notes.approximated("activations of <key> are left out: they start at zero", self.source.root)
         if bounded:
@@ -363,6 +377,10 @@ class MJCFForces:
         if m.nkey > 1:
             self.notes.approximated(f"the first of {m.nkey} <key> is the start", at)
         coordinates, rates = self._of_key()
+        for coupling, (tie, number) in self.rotors.items():  # which would have to be found by iteration
+            for of in (coordinates, rates):
+                if tie in of:
+                    of[coupling] = of[tie][number : number + 1]
         motion = {name: value for name, value in (("coordinates", coordinates), ("rates", rates)) if value}
         started = dataclasses.replace(mechanism, start=motion)
         try:

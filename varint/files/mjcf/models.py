@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from varint.base.errors import ArgumentError, FileError
+from varint.files.mjcf.numbers import count_actuators
 from varint.files.robots.xml_files import XMLElement
 from varint.model.import_report import ImportNotes
 
-NAMED = {"body": "nbody", "joint": "njnt", "tendon": "ntendon", "actuator": "nu", "equality": "neq"}
+NAMED = {"body": "nbody", "joint": "njnt", "tendon": "ntendon", "actuator": "", "equality": "neq"}
 
 
 class ModelSource:
@@ -21,8 +22,8 @@ class ModelSource:
             (group, str(getattr(model, group)(number).name)): XMLElement(
                 group, {"name": str(getattr(model, group)(number).name)}, 0, path
             )
-            for group, size in NAMED.items()
-            for number in range(getattr(model, size))
+            for group in NAMED
+            for number in range(size_of(model, group))
         }
 
     def at(self, group: str, name: str) -> XMLElement:
@@ -33,6 +34,11 @@ class ModelSource:
     def joint_names(self) -> set[str]:
         """Return names of joints."""
         return {name for group, name in self.elements if group == "joint"}
+
+
+def size_of(model: Any, group: str) -> int:
+    """Return the number of elements of a group in a model."""
+    return count_actuators(model) if group == "actuator" else int(getattr(model, NAMED[group]))
 
 
 def is_model(candidate: object) -> bool:
@@ -50,8 +56,8 @@ def compiled_model(model_or_spec: Any) -> tuple[Any, str]:
             return spec.compile(), name
         except (ValueError, TypeError, RuntimeError) as problem:
             raise FileError(f"MuJoCo's compiler says: {' '.join(str(problem).split())}") from None
-    for group, size in NAMED.items():
-        for number in range(getattr(model_or_spec, size)):
+    for group in NAMED:
+        for number in range(size_of(model_or_spec, group)):
             if not getattr(model_or_spec, group)(number).name:
                 raise ArgumentError(f"{group} {number} of the MjModel has no name: name it, or give the MjSpec")
     return model_or_spec, model_or_spec.names[: model_or_spec.names.index(b"\0")].decode()

@@ -14,6 +14,8 @@ WRAP_JOINT, WRAP_PULLEY, WRAP_SITE, WRAP_SPHERE, WRAP_CYLINDER = range(1, 6)
 GAIN_FIXED, GAIN_MUSCLE = 0, 2
 BIAS_NONE, BIAS_AFFINE, BIAS_MUSCLE = range(3)
 DYN_NONE, DYN_MUSCLE = 0, 4
+TORQUE_SCALE = 10  # place in the data of a weld
+CONSTRAINTS = ("EQUALITY", "LIMIT", "FRICTIONLOSS", "CONTACT")  # flags that the flag "constraint" includes
 OF_BODIES = 1  # mjOBJ_BODY
 SHAPES = {0: "plane", 2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}
 
@@ -22,8 +24,19 @@ def is_off(model: Any, name: str) -> bool:
     """Return whether <option> disables a kind of effort, such as "GRAVITY"."""
     import mujoco
 
-    bit = getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}", None)
-    return bit is not None and bool(model.opt.disableflags & int(bit))
+    flags = (name, "CONSTRAINT") if name in CONSTRAINTS else (name,)
+    bits = [getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}", None) for flag in flags]
+    return any(bit is not None and bool(model.opt.disableflags & int(bit)) for bit in bits)
+
+
+def is_turn_free(model: Any, number: int) -> bool:
+    """Return whether an equality holds a point alone: a connect, or a weld whose torquescale is 0."""
+    return bool(model.eq_type[number] == EQ_CONNECT or not model.eq_data[number, TORQUE_SCALE])
+
+
+def count_actuators(model: Any) -> int:
+    """Return the number of actuators, of which one may have several controls."""
+    return int(model.actuator_trntype.size)
 
 
 def active_equalities(

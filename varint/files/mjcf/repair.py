@@ -11,6 +11,10 @@ OLD_OPTIONS = {  # attributes of <option> that MuJoCo had once
     "mpr_iterations": "of contacts",
     "mpr_tolerance": "of contacts",
 }
+OLD_FLAGS = {  # attributes of <flag> that MuJoCo had once
+    "sensornoise": "left out, of sensors",
+    "passive": "taken for 'spring' and 'damper'",
+}
 FRAMES = ("pos", "quat", "axisangle", "xyaxes", "zaxis", "euler")  # attributes
 NOT_GLOBAL = ("frame", "replicate", "composite", "flexcomp", "attach", "connect", "weld", "key")
 PLACED = {"geom": ("pos", "fromto"), "joint": ("pos",), "site": ("pos", "fromto"), "inertial": ("pos",)}
@@ -28,6 +32,13 @@ def mend_model(whole: XMLElement, by_geoms: bool, notes: ImportNotes) -> None:
             defect = option.error(f"{key!r} of <option> is none of MuJoCo's any more: leave it out")
             notes.mend(defect, f"{key!r} of <option>: left out, {OLD_OPTIONS[key]}", option)
             del option.attributes[key]
+        for flag in option.all("flag"):
+            for key in OLD_FLAGS.keys() & flag.attributes.keys():
+                defect = flag.error(f"{key!r} of <flag> is none of MuJoCo's any more: leave it out")
+                notes.mend(defect, f"{key!r} of <flag>: {OLD_FLAGS[key]}", flag)
+                value = flag.attributes.pop(key)
+                if key == "passive":
+                    flag.attributes |= {"spring": value, "damper": value}
     gone: list[tuple[XMLElement, XMLElement]] = []
     for body, element in _inside(whole):
         if element.tag == "inertial" and by_geoms and "pos" not in element.attributes:

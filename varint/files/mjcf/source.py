@@ -184,6 +184,8 @@ class MJCFSource:
         ``body``: its body; ``group``: its group of named parts, or "".
         """
         tag = element.tag
+        if tag == "deformable" and all(child.tag in OF_PICTURES for child in element.children):
+            return
         if tag in REFUSED:
             raise self._unread(element, REFUSED[tag])
         if tag in LEFT_OUT and id(element) not in self.plugins:

@@ -1,14 +1,15 @@
 """Joints of OpenSim: frames, coordinates, and the motions that these make."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from varint.base.checks import shown
 from varint.files.robots.kinds import Composite, Free, Prismatic, Revolute, Spherical
 from varint.files.robots.robot import Pose, Ratio, Tie, still, turned_by
-from varint.files.robots.xml_files import XMLElement
+from varint.files.robots.xml_files import XMLElement, unknown
 from varint.model.import_report import ImportNotes
 
 X, Y, Z = np.eye(3)
@@ -22,6 +23,12 @@ PLAIN = {  # of a frame, one after another; translations first
     "PlanarJoint": ((SLIDE, X), (SLIDE, Y), (TURN, Z)),
 }
 OF_PLANAR = (1, 2, 0)  # coordinates of these: the turn is the first of the file
+OF_PICTURES = {"attached_geometry", "FrameGeometry", "VisibleObject", "Appearance", "default_color", "MarkerSet"}
+OF_COORDINATE = {  # the last ones have no effect on a simulation
+    "default_value", "default_speed_value", "locked", "prescribed", "prescribed_function",
+    "range", "clamped", "is_free_to_satisfy_constraints", "motion_type",
+}  # fmt: skip
+OF_JOINT = {"socket_parent_frame", "socket_child_frame", "coordinates", "frames"}
 WIDE = {"BallJoint": Spherical, "FreeJoint": Free}
 
 
@@ -34,6 +41,18 @@ def flag(at: XMLElement, tag: str, default: bool = False) -> bool:
     """Return whether a child says "true"; ``default`` if it is missing."""
     child = at.one(tag)
     return default if child is None else child.text.strip().lower() == "true"
+
+
+def note_rest(at: XMLElement, known: Collection[str], notes: ImportNotes) -> None:
+    """Note the children of an element other than ``known`` ones, those of pictures, and those that hold nothing."""
+    for part, child in unknown(at, {*known, *OF_PICTURES}):
+        if not is_empty(child):
+            notes.not_understood(part, child)
+
+
+def is_empty(at: XMLElement) -> bool:
+    """Return whether an element holds nothing, as a set without objects."""
+    return not at.text.strip() and all(child.tag in ("objects", "groups") and is_empty(child) for child in at.children)
 
 
 def offset(at: XMLElement, turn: str, shift: str) -> Pose:
@@ -72,6 +91,13 @@ class OsimJoint:
         self.parent, self.before = self._frame("socket_parent_frame", frames)
         self.child, self.after = self._frame("socket_child_frame", frames)
         self.coordinates = {each.need("name"): each for each in self._listed("coordinates")}
+        note_rest(at, OF_JOINT | ({"SpatialTransform"} if at.tag == "CustomJoint" else set()), notes)
+        for frame in frames.values():
+            note_rest(frame, ("socket_parent", "translation", "orientation"), notes)
+        for name, coordinate in self.coordinates.items():
+            note_rest(coordinate, OF_COORDINATE, notes)
+            if flag(coordinate, "prescribed"):
+                notes.not_understood(f"coordinate '{name}' follows a prescribed function: it is left free", coordinate)
         if at.tag in WIDE:
             self.moves: list[Move] = []
         elif at.tag in PLAIN:
@@ -137,6 +163,8 @@ class OsimJoint:
     def _along(self, kind: str, at: XMLElement, usual: np.ndarray) -> Move:
         axis = np.array(at.child("axis").own_numbers(3)) if at.one("axis") else usual
         names = at.one("coordinates")
+        for more in at.attributes.keys() - {"name"}:
+            self.notes.not_understood(f"attribute {shown(more)} of <{at.tag}>", at)
         named = names.text.split() if names is not None else []
         slope, rest = self._linear(at)
         size = float(np.linalg.norm(axis))
@@ -185,10 +213,11 @@ def linear(at: XMLElement) -> tuple[float, float] | None:
 class CoordinatePlaces:
     """Places of the coordinates of a file: joint and number to the ``default``, m or rad, and ``ratios`` between them.
 
-    ``place``: of each coordinate the tie that has it, and the factor of it there.
+    ``speed``: default rate of each, m/s or rad/s. ``place``: of each coordinate the tie that has it, and its factor.
     """
 
     default: dict[tuple[str, int], float] = field(default_factory=dict)
+    speed: dict[tuple[str, int], float] = field(default_factory=dict)
     place: dict[str, tuple[str, float]] = field(default_factory=dict)
     ratios: list[Ratio] = field(default_factory=list)
 
@@ -200,8 +229,11 @@ class CoordinatePlaces:
         held = at.child("dependent_coordinate_name").text.strip()
         if line is None or line[1] or len(free) != 1 or free[0] not in self.place or held not in self.place:
             return None
+        factor = at.child_number("scale_factor", 1.0)
+        if not factor:
+            return None
         (tie, size), (other, other_size) = self.place[held], self.place[free[0]]
-        return Ratio(name, at, [(tie, 0, 1.0 / size), (other, 0, -line[0] / other_size)])
+        return Ratio(name, at, [(tie, 0, 1.0 / size), (other, 0, -factor * line[0] / other_size)])
 
 
 def tie_of(joint: OsimJoint, poses: Mapping[str, Pose], coordinates: CoordinatePlaces, notes: ImportNotes) -> Tie:
@@ -210,6 +242,12 @@ def tie_of(joint: OsimJoint, poses: Mapping[str, Pose], coordinates: CoordinateP
     frame = poses[a] @ joint.before
     if at.tag in WIDE:
         notes.approximated(f"coordinates of joint '{name}' ({at.tag}): rotation vectors, start at zero", at)
+        for coordinate in joint.coordinates:
+            for tag in ("default_value", "default_speed_value"):
+                if joint.value(coordinate, tag):
+                    notes.not_understood(f"{tag} of coordinate '{coordinate}' of joint '{name}' ({at.tag})", at)
+            if flag(joint.coordinates[coordinate], "locked"):
+                notes.not_understood(f"locked coordinate '{coordinate}' of joint '{name}' ({at.tag})", at)
         return Tie(name, at.tag, at, a, b, WIDE[at.tag], {"point": frame.p})
     parts: list[Tie] = []
     for move in joint.moves:
@@ -238,6 +276,7 @@ def _add(joint: OsimJoint, move: Move, frame: Pose, parts: list[Tie], coordinate
     )
     size = abs(move.slope)
     coordinates.default[joint.name, number] = size * joint.value(coordinate, "default_value")
+    coordinates.speed[joint.name, number] = size * joint.value(coordinate, "default_speed_value")
     if coordinate in coordinates.place:
         first, factor = coordinates.place[coordinate]
         terms = [(part_name, 0, 1.0 / size), (first, 0, -1.0 / factor)]

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from varint.base.display import names_text
 from varint.base.errors import MechanismError
-from varint.files.osim.joints import body_of_path, flag, offset
+from varint.files.osim.joints import body_of_path, flag, is_empty, note_rest, offset
 from varint.files.robots.kinds import Musculotendon
 from varint.files.robots.robot import Pose
 from varint.files.robots.xml_files import XMLElement
@@ -25,6 +26,10 @@ RISE_AND_FALL = {  # s, of activations where the file does not say
 ACTIVE = 0.05  # default activation of all of them
 USUAL = {"max_isometric_force": 1000.0, "optimal_fiber_length": 0.1, "tendon_slack_length": 0.2,
          "pennation_angle_at_optimal": 0.0, "max_contraction_velocity": 10.0}  # fmt: skip
+OF_MUSCLE = {
+    *USUAL, "appliesForce", "activation_time_constant", "deactivation_time_constant", "ignore_activation_dynamics",
+    "default_activation", "GeometryPath", "path",
+}  # fmt: skip
 SURFACES = ("WrapSphere", "WrapCylinder")
 OUTWARD = 2.0  # radii from the centre: where a side is
 QUADRANTS = {"x": 0, "y": 1, "z": 2}
@@ -62,6 +67,9 @@ class OsimMuscles:
         yield muscle
 
     def _muscle(self, at: XMLElement, name: str) -> Musculotendon:
+        rest = [child.tag for child in at.children if child.tag not in OF_MUSCLE and not is_empty(child)]
+        if rest:
+            self.notes.approximated(f"muscle '{name}': {names_text(rest)} left out", at)
         number = {tag: at.child_number(tag, usual) for tag, usual in USUAL.items()}
         rise, fall = RISE_AND_FALL[at.tag]
         times = at.child_number("activation_time_constant", rise), at.child_number("deactivation_time_constant", fall)
@@ -88,6 +96,7 @@ class OsimMuscles:
         listed = None if points is None else points.one("objects")
         if whole is None or listed is None:
             raise _NotRead("it has no <GeometryPath> with a <PathPointSet>")
+        note_rest(whole, ("PathPointSet", "PathWrapSet"), self.notes)
         path: list[Entry] = [self._point(each) for each in listed.children]
         around = whole.one("PathWrapSet")
         wraps = around.one("objects") if around is not None else None
@@ -104,6 +113,7 @@ class OsimMuscles:
     def _point(self, at: XMLElement) -> At:
         if at.tag != "PathPoint":
             raise _NotRead(f"its point '{at.attributes.get('name', '')}' is a {at.tag}: points that stay are read")
+        note_rest(at, ("socket_parent_frame", "socket_parent", "location"), self.notes)
         body = body_of_path((at.one("socket_parent_frame") or at.child("socket_parent")).text)
         if body not in self.poses and body != "ground":
             raise _NotRead(f"its point '{at.attributes.get('name', '')}' is on '{body}', which is no body")
@@ -111,7 +121,8 @@ class OsimMuscles:
         return At(self._named(body), pose.p + pose.R @ np.array(at.child("location").own_numbers(3)))
 
     def _named(self, body: str) -> str:
-        return body if body in self.poses else WORLD
+        """Return the body that a body of the file is part of, or the world."""
+        return self.notes.body_of[body] if body in self.poses else WORLD
 
     def _pose(self, body: str) -> Pose:
         return self.poses.get(body, Pose(np.eye(3), np.zeros(3)))
@@ -151,6 +162,7 @@ class OsimMuscles:
                 raise _NotRead(f"quadrant of '{name}' must be all, x, -x, y, -y, z or -z, got '{word}'")
             sign = -1.0 if word.startswith("-") else 1.0
             side = pose.p + sign * OUTWARD * radius * pose.R[:, QUADRANTS[word.lstrip("+-")]]
+        body = self._named(body)
         if at.tag == "WrapSphere":
             return Around(body, SphereSurface(pose.p, radius, side))
         self.notes.approximated(f"cylinder '{name}' has no ends", at)

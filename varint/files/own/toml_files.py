@@ -1,6 +1,7 @@
 """The TOML files of a mechanism: the one that is asked for, those that it includes, and where things stand in them."""
 
 import dataclasses
+import functools
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -35,13 +36,21 @@ class TomlSource:
     report: ImportReport = dataclasses.field(default_factory=ImportReport)
     mistakes: list[str] = dataclasses.field(default_factory=list)
 
+    @functools.cached_property
+    def places(self) -> dict[tuple[str, ...], int]:
+        """The first character of each table, key and path above one."""
+        first: dict[tuple[str, ...], int] = {}
+        for path, place in places_of(self.text).items():
+            for size in range(1, len(path) + 1):
+                first[path[:size]] = min(place, first.get(path[:size], place))
+        return first
+
     def at(self, path: Sequence[str]) -> str:
         """Return "'FILE', line N, column M" of a table or key, of the nearest one around it, or the file alone."""
-        places = places_of(self.text)
         for size in range(len(path), 0, -1):
-            inside = [place for known, place in places.items() if known[:size] == tuple(path[:size])]
-            if inside:
-                return f"'{self.path}', {line_and_column(self.text, min(inside))}"
+            place = self.places.get(tuple(path[:size]))
+            if place is not None:
+                return f"'{self.path}', {line_and_column(self.text, place)}"
         return f"'{self.path}'"
 
     def teller(self, path: Sequence[str]) -> Callable[[str], MechanismError]:

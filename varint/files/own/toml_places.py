@@ -5,9 +5,9 @@ import tomllib
 from collections.abc import Iterator
 
 Path = tuple[str, ...]
-TOKENS = re.compile(
-    r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}|\'\'\'.*?\'{3,5}'  # texts over several lines
-    r"|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'"  # texts
+TOKENS = re.compile(  # texts that are not closed end with their line or the file, so that each is read once
+    r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+(?:"{3,5})?|\'\'\'(?:.*?\'{3,5}|.*)'  # texts over several lines
+    r"|\"(?:[^\"\\\n]|\\.)*+\"?|'[^'\n]*+'?"  # texts
     r"|\#[^\n]*|\n|[\[\]{}=,.]|[^\s\[\]{}=,.\"'\#]+",
     re.DOTALL,
 )

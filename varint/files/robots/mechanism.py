@@ -13,15 +13,18 @@ from varint.files.robots.collision import touching
 from varint.files.robots.kinds import (
     CoordinateMap,
     Coupling,
+    Fixed,
     Free,
     JointDamper,
     JointFriction,
     JointStop,
     PointForce,
+    Spherical,
     TorsionSpring,
 )
 from varint.files.robots.parts import RobotPart, body_of, parts_of, shapes_of, touching_shapes, without_massless
 from varint.files.robots.robot import NEAR, Acting, Ratio, Robot, Tie, still
+from varint.files.robots.rotors import rotor_of
 from varint.files.robots.xml_files import XMLElement
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
@@ -37,6 +40,7 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
     """Return the mechanism, with its report. Raises MechanismError, naming link or joint, with its line."""
     _check_names(robot)
     parts = parts_of(robot)
+    robot.ties = list(_between_bodies(robot, parts, notes))
     ties = without_massless(robot, parts, notes)
     every = list(dict.fromkeys(parts.values()))
     moving = [part for part in every if part.name != WORLD]
@@ -74,6 +78,22 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
         if begin.any():
             start[tie.name] = begin
     forces += _against_gravity(robot, parts, notes)
+    for rotor in robot.rotors:
+        if rotor.tie not in places:
+            notes.approximated(f"rotor of joint '{rotor.tie}', which was left out: left out", rotor.at)
+            continue
+        joint_name, first = places[rotor.tie]
+        point = next(joint.point for joint in joints if joint.name == joint_name)
+        assert point is not None  # of all that a file has
+        with _placed(rotor.at):
+            body, hinge, coupling = rotor_of(rotor.tie, (joint_name, first + rotor.number), rotor.inertia, point)
+        bodies[body.name] = body
+        joints.append(hinge)
+        ends[hinge.name] = hinge.body_a, hinge.body_b
+        if joint_name in start:  # which the rotor would have to be found at
+            start[hinge.name] = start[joint_name][first + rotor.number : first + rotor.number + 1]
+        forces.append(coupling)
+        notes.read(f"rotor of joint '{rotor.tie}' is a body coupled to it", rotor.at)
     tied = {name for pair in ends.values() for name in pair}
     joints += [Free(f"{part.name} floats", WORLD, part.name) for part in moving if part.name not in tied]
     initial = {"coordinates": start} if start else {}
@@ -108,6 +128,15 @@ def _check_names(robot: Robot) -> None:
             seen[one.name] = one.at
     if WORLD in (clashing := {link.name: link for link in robot.links}):
         raise clashing[WORLD].at.wrong("'world' names the ground: give the link another name")
+
+
+def _between_bodies(robot: Robot, parts: Mapping[str, RobotPart], notes: ImportNotes) -> Iterator[Tie]:
+    """Yield the ties without those that hold a body on itself, which have no effect."""
+    for tie in robot.ties:
+        if tie.kind in (Fixed, Spherical) and parts[tie.a] is parts[tie.b]:
+            notes.approximated(f"'{tie.name}' holds two parts of one rigid body together: no effect, left out", tie.at)
+        else:
+            yield tie
 
 
 def _note_links(part: RobotPart, notes: ImportNotes) -> None:

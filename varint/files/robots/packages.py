@@ -23,7 +23,8 @@ def found_file(uri: str, path: Path, packages: Sequence[Path]) -> Path | None:
     """Return the file of ``uri`` in a file at ``path``; None if it does not exist or is outside of its folder.
 
     ``package://NAME/REST`` and ``model://NAME/REST`` are looked for as NAME/REST in each of the ``packages``, as REST
-    in those of them called NAME, and the same from the folders around ``path``. No other scheme is followed.
+    in those of them called NAME, and the same from the folders around ``path``. No other scheme is followed. A path is
+    looked for from the folder of ``path``, then from each of the ``packages``.
     """
     scheme = next((scheme for scheme in SCHEMES if uri.startswith(scheme)), "")
     if scheme:
@@ -37,6 +38,8 @@ def found_file(uri: str, path: Path, packages: Sequence[Path]) -> Path | None:
         return None
     else:
         candidates = [path.resolve().parent / uri.removeprefix(OF_FILE)]
+        if uri and not uri.startswith(OF_FILE) and _stays(uri):
+            candidates += [folder / uri for folder in packages]
     return next((candidate for candidate in candidates if _exists(candidate)), None)
 
 

@@ -15,12 +15,12 @@ class RobotReading:
     """Base of the readers of a robot's XML.
 
     known : tags of known elements without effect on the motion, with the reason
-    namespaced : whether parts of other namespaces are passed over
+    leaves : tags of elements without known children, with their attributes
     left_out : elements by their name in the report and the reason
     """
 
     known: Mapping[str, str]
-    namespaced = False
+    leaves: Mapping[str, Sequence[str]] = {}
 
     def __init__(self, root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> None:
         self.root, self.notes, self.packages = root, notes, packages
@@ -46,13 +46,15 @@ class RobotReading:
         self.left_out.setdefault((name or f"<{element.tag}>", why), []).append(element)
 
     def note_unknown(self, element: XMLElement, tags: Sequence[str], names: Sequence[str] | None) -> None:
-        """Note the children and attributes of an element other than ``tags`` and ``names``."""
+        """Note the children and attributes of an element other than ``tags`` and ``names``, and those of its leaves."""
+        parts = [*unknown(element, (*tags, *self.known), names)]
         for child in element.children:
             if child.tag in self.known and child.tag not in tags:
                 self.leave_out(child, self.known[child.tag])
-        for part, at in unknown(element, (*tags, *self.known), names):
-            if not self.namespaced or (":" not in part.split(" ")[0] and "xmlns" not in part):
-                self.notes.not_understood(part, at)
+            elif child.tag in tags and child.tag in self.leaves:
+                parts += unknown(child, (), self.leaves[child.tag])
+        for part, at in parts:
+            self.notes.not_understood(part, at)
 
     def note_left_out(self) -> None:
         """Note each kind of known element without effect on the motion, with the line of the first."""

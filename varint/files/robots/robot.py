@@ -122,6 +122,15 @@ class Ratio(NamedTuple):
     polynomial: tuple[float, ...] = ()  # in place of the factors: the first term is that of the second
 
 
+class Rotor(NamedTuple):
+    """The rotor of a motor: its ``inertia`` is added to that of coordinate ``number`` of a tie, kg m^2 or kg."""
+
+    tie: str
+    number: int
+    inertia: float
+    at: XMLElement
+
+
 @dataclass(eq=False)
 class Robot:
     """All of it.
@@ -130,6 +139,7 @@ class Robot:
     at : where the description begins
     weightless : names of links that gravity does not act on
     ground : shapes of the world itself
+    rotors : of motors
     """
 
     name: str
@@ -140,3 +150,4 @@ class Robot:
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     weightless: list[str] = field(default_factory=list)
     ground: list[RobotShape] = field(default_factory=list)
+    rotors: list[Rotor] = field(default_factory=list)

@@ -10,7 +10,7 @@ from varint.base.checks import known_name, shown
 from varint.base.errors import MechanismError
 from varint.files.robots.packages import SCHEMES, found_file
 from varint.files.robots.robot import Pose, pose_of, still
-from varint.files.robots.xml_files import XMLElement, read_xml
+from varint.files.robots.xml_files import XMLElement, read_xml, unknown
 from varint.model.body import WORLD
 from varint.model.import_report import ImportNotes
 from varint.model.rotation_vectors import rotation_matrix
@@ -18,6 +18,8 @@ from varint.model.rotation_vectors import rotation_matrix
 MODEL_FRAME = "__model__"
 MOST_INCLUDED = 200  # files
 CONFIG = "model.config"
+DRAKE_JOINT = "drake:joint"
+CHILD = {"joint": "child", DRAKE_JOINT: "drake:child"}  # elements that name the child of a joint
 
 
 class Scope:
@@ -33,15 +35,14 @@ class Scope:
     def __init__(self, at: XMLElement, name: str, outer: "Scope | None", include: XMLElement | None = None) -> None:
         self.at, self.name, self.outer = at, name, outer
         self.path: str = f"{outer.path}{name}::" if outer is not None and name else ""
-        self.static: bool = _is_true(at, "static") or (outer is not None and outer.static)
-        if include is not None:
-            self.static = self.static or _is_true(include, "static")
         self.by = include if include is not None else at
+        says = self.by if self.by.one("static") is not None else at  # that of an <include> counts
+        self.static: bool = _is_true(says, "static") or (outer is not None and outer.static)
         pose = self.by.one("pose")
         self.pose = pose if pose is not None else at.one("pose")
         self.links = self.at.named("link")
         self.ground = self.links.pop(WORLD, None)
-        self.joints = self.at.named("joint")
+        self.joints = self.at.named(*CHILD)
         self.frames = self.at.named("frame")
         self.models: dict[str, Scope] = {}
         self.open: list[str] = []  # frames that are being placed
@@ -94,16 +95,24 @@ class Scope:
         if name in self.models:
             model = self.models[name]
             here = self._of_pose(model.pose, MODEL_FRAME)
-            inner = model.by.attributes.get("placement_frame", "") or model.at.attributes.get("placement_frame", "")
+            inner = model.placement_frame()
             return here @ model.frame(inner, model.by).inverse() if inner else here
         known = [*self.links, *self.frames, *self.models, *self.joints]
         known_name(name, known, f"{at.place}: no frame", MechanismError)
         return self.of_joint(name)
 
+    def placement_frame(self) -> str:
+        """Return the name of its frame that its pose places, "" by default: by the <include>, or else by the model."""
+        if self.by is not self.at:
+            named = self.by.one("placement_frame")
+            if named is not None:
+                return _own_text(named)
+        return self.at.attributes.get("placement_frame", "")
+
     def of_joint(self, name: str) -> Pose:
         """Return the pose of a joint, by default that of its child."""
         joint = self.joints[name]
-        return self.posed(joint, _own_text(joint.child("child")))
+        return self.posed(joint, child_of(joint))
 
     def posed(self, element: XMLElement, default: str) -> Pose:
         """Return the pose of an element by its <pose>, by default in the frame ``default``."""
@@ -143,7 +152,7 @@ class Scope:
             else:
                 known = [*self.links, *self.frames, *self.models, *self.joints]
                 known_name(name, known, f"{at.place}: no link", MechanismError)
-                name = _own_text(self.joints[name].child("child"))
+                name = child_of(self.joints[name])
         return self.path + name
 
     def _canonical(self, at: XMLElement) -> str:
@@ -156,6 +165,11 @@ class Scope:
         for model in self.models.values():
             return model.link(MODEL_FRAME, at)
         raise self.at.wrong(f"the model '{self.name}' has no link")
+
+
+def child_of(joint: XMLElement) -> str:
+    """Return the name of the child of a joint."""
+    return _own_text(joint.child(CHILD[joint.tag]))
 
 
 def numbers_of(pose: XMLElement) -> Pose:
@@ -214,6 +228,8 @@ class Includes:
         models = list(root.all("model"))
         if root.tag != "sdf" or len(models) != 1:
             raise element.error(f"the file '{path}' must hold one <model> in <sdf>")
+        for part, at in unknown(root, ("model",), ("version",)):
+            self.notes.not_understood(part, at)
         name = element.one("name")
         model_name = _own_text(name) if name is not None else models[0].need("name")
         self.notes.read(f"model '{model_name}' is included", element)

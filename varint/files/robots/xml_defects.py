@@ -7,7 +7,7 @@ OPEN, CLOSE = b"<!--", b"-->"
 OTHERS = ((b"<![CDATA[", b"]]>"), (b"<?", b"?>"))  # in which <!-- opens no comment
 OF_TAGS = re.compile(rb"[\"'>]")
 BEGINS_NAME = re.compile(rb"[A-Za-z_:]")
-ZERO_BYTES = re.compile(rb"\0[\0\s]*\Z")
+BLANKS_AND_ZEROS = b"\0 \t\r\n\v\f"
 
 
 class DefectKind(NamedTuple):
@@ -20,6 +20,9 @@ class DefectKind(NamedTuple):
 HYPHENS = DefectKind(
     "a comment has '--' inside, which XML forbids: take that out", "comment with '--' inside, left out"
 )  # fmt: skip
+NO_UTF8 = DefectKind(
+    "a comment has bytes that are no UTF-8: write it in UTF-8", "bytes of a comment that are no UTF-8, left out"
+)
 JOINED = DefectKind(
     "there is no blank between two attributes: put one there", "blank between two attributes, put there"
 )
@@ -39,12 +42,15 @@ class Defect(NamedTuple):
 def defects_of(content: bytes) -> list[Defect]:
     """Return the defects in their order; ``content`` is in an encoding that extends ASCII.
 
-    A comment is a defect if its text has "--" in it or ends with "-"; its hyphens become blanks. It ends at the first
+    A comment is a defect if its text has "--" in it or ends with "-"; its hyphens become blanks. So is one with bytes
+    that are no UTF-8, where no other encoding is declared. It ends at the first
     "-->". Comments are looked for between tags alone, not in quoted values, instructions and sections of CDATA. Markup
     that is never closed ends the search, but for zero bytes.
     """
     defects: list[Defect] = []
     line = counted = place = 0
+    declared = content[: content.find(b"?>")] if content.startswith(b"<?xml") else b""
+    of_utf8 = b"encoding" not in declared or b"utf-8" in declared.lower()
 
     def add(kind: DefectKind, start: int, end: int, instead: bytes) -> None:
         nonlocal line, counted
@@ -65,12 +71,22 @@ def defects_of(content: bytes) -> list[Defect]:
         if end < 0:
             break
         text = content[start:end]
-        if b"--" in text or text.endswith(b"-"):
+        if of_utf8 and not _is_utf8(text):
+            add(NO_UTF8, start, end, bytes(byte if byte < 128 else ord("?") for byte in text).replace(b"-", b" "))
+        elif b"--" in text or text.endswith(b"-"):
             add(HYPHENS, start, end, text.replace(b"-", b" "))
         place = end + len(CLOSE)
-    if (zeros := ZERO_BYTES.search(content)) is not None:
-        add(ZEROS, zeros.start(), zeros.end(), b"")
+    if (zeros := content.find(b"\0", len(content.rstrip(BLANKS_AND_ZEROS)))) >= 0:
+        add(ZEROS, zeros, len(content), b"")
     return defects
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def mended(content: bytes, defects: list[Defect]) -> bytes:

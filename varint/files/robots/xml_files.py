@@ -4,7 +4,6 @@ Nothing but the file itself is read: entities and external parts are refused.
 """
 
 import math
-import re
 import xml.parsers.expat as expat
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,8 +21,10 @@ from varint.model.import_report import ImportNotes
 MOST_BYTES = 16_000_000  # of a file
 MOST_ELEMENTS = 300_000
 DEEPEST = 200  # elements in one another
+UNREAD_LISTS = ("skin", "bone")  # elements whose long attributes are of pictures alone
 BLANKS = b" \t\r\n"
-OPENS_MJCF = re.compile(rb"\A(\s|<\?.*?\?>|<!--.*?-->)*<mujoco(include)?[\s>]", re.DOTALL)  # MuJoCo allows it
+OF_MJCF = ("mujoco", "mujocoinclude")  # outermost elements; MuJoCo allows "--" in comments
+LONGEST_NAME = 1000  # characters of the name of an element, of an attribute, and of what an attribute "name" names
 LONGEST_TEXT = 100_000  # characters of a text between tags, or of an attribute, that are of any use
 
 
@@ -55,14 +56,14 @@ class XMLElement:
         """Yield the children of these names."""
         return (child for child in self.children if child.tag in tags)
 
-    def named(self, tag: str) -> dict[str, "XMLElement"]:
-        """Return the children of this name by their attribute "name". Raises FileError unless it is unique."""
+    def named(self, *tags: str) -> dict[str, "XMLElement"]:
+        """Return the children of these names by their attribute "name". Raises FileError unless it is unique."""
         elements: dict[str, XMLElement] = {}
-        for element in self.all(tag):
+        for element in self.all(*tags):
             name = element.need("name")
             if name in elements:
                 there = elements[name].line
-                raise element.error(f"the {tag} '{name}' stands at line {there} already: names must be unique")
+                raise element.error(f"the {element.tag} '{name}' stands at line {there} already: names must be unique")
             elements[name] = element
         return elements
 
@@ -101,6 +102,8 @@ class XMLElement:
     def limit(self, name: str, default: float) -> float:
         """Return the attribute's number, a limit of any size."""
         text = self.attributes.get(name)
+        if text is not None and text.strip().lower().lstrip("+-") in ("inf", "infinity"):
+            return float(text)
         return default if text is None else self.parsed(text, 1, f"{name!r} of <{self.tag}>", math.inf)[0]
 
     def own_numbers(self, count: int) -> list[float]:
@@ -116,8 +119,10 @@ class XMLElement:
         child = self.one(tag)
         return default if child is None else child.own_number()
 
-    def own_limit(self) -> float:
-        """Return the number in its text, a limit of any size."""
+    def own_limit(self, infinite: bool = False) -> float:
+        """Return the number in its text, a limit of any size; ``infinite``: whether it may say inf."""
+        if infinite and self.text.strip().lower().lstrip("+-") in ("inf", "infinity"):
+            return float(self.text)
         return self.parsed(self.text, 1, f"<{self.tag}>", math.inf)[0]
 
     def parsed(self, text: str, count: int, subject: str, largest: float = LARGEST) -> list[float]:
@@ -129,7 +134,8 @@ class XMLElement:
             values = []
         if len(values) != count or any("_" in word for word in words) or not all(map(math.isfinite, values)):
             wanted = "a number" if count == 1 else f"{count} numbers"
-            raise self.error(f"{subject} must be {wanted}, got {shown(text.strip())}")
+            macro = ", a macro: expand the file with xacro" if "${" in text else ""
+            raise self.error(f"{subject} must be {wanted}, got {shown(text.strip())}{macro}")
         if max(map(abs, values)) > largest:
             raise self.error(f"{subject} must be at most {largest:g} in size, got {shown(text.strip())}")
         return values
@@ -164,14 +170,7 @@ def read_xml(path: Path, notes: ImportNotes) -> XMLElement:
 
     What is repaired: `defects_of` XML that other programs pass over. In MJCF comments with "--" inside are none.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else problem
-        raise FileError(f"cannot read '{path}': {reason}") from None
-    if len(content) > MOST_BYTES:
-        raise FileError(f"'{path}' is larger than {MOST_BYTES // 1_000_000} MB: too large for a mechanism")
+    content = read_bytes(path)
     begins = content.lstrip(BLANKS)
     # which XML forbids before its declaration, and files have
     before = content[: len(content) - len(begins)].count(b"\n")
@@ -183,13 +182,25 @@ def read_xml(path: Path, notes: ImportNotes) -> XMLElement:
         root = _Builder(path, before).parsed(mended(begins, defects))
     except expat.ExpatError as problem:
         raise _invalid(path, before, problem) from None
-    is_mjcf = OPENS_MJCF.search(begins) is not None
     for defect in defects:
-        if is_mjcf and defect.kind is HYPHENS:
+        if root.tag in OF_MJCF and defect.kind is HYPHENS:
             continue
         at = XMLElement("", {}, defect.line + before, path)
         notes.mend(at.error(defect.kind.message), defect.kind.change, at)
     return root
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file. Raises FileError if it cannot be read, or is too large for a mechanism."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise FileError(f"cannot read '{path}': {reason}") from None
+    if len(content) > MOST_BYTES:
+        raise FileError(f"'{path}' is larger than {MOST_BYTES // 1_000_000} MB: too large for a mechanism")
+    return content
 
 
 def _invalid(path: Path, before: int, problem: expat.ExpatError) -> FileError:
@@ -237,6 +248,10 @@ class _Builder:
         self.count += 1
         if self.count > MOST_ELEMENTS:
             raise self._error(f"more than {MOST_ELEMENTS} elements, too many for a mechanism")
+        if len(long := max(tag, *attributes, attributes.get("name", ""), key=len)) > LONGEST_NAME:
+            raise self._error(f"the name {shown(long)} is longer than {LONGEST_NAME} characters")
+        if tag in UNREAD_LISTS:
+            attributes = {name: value for name, value in attributes.items() if len(value) <= LONGEST_TEXT}
         if any(len(value) > LONGEST_TEXT for value in attributes.values()):
             raise self._error(f"an attribute of <{tag}> is longer than {LONGEST_TEXT} characters")
         element = XMLElement(tag, attributes, self._line(), self.path)
@@ -269,5 +284,5 @@ def unknown(
         if child.tag not in tags:
             yield f"<{child.tag}> in <{element.tag}>{suggestion(child.tag, tags)}", child
     for name in element.attributes:
-        if names is not None and name not in names:
+        if names is not None and name not in names and name.partition(":")[0] != "xmlns":
             yield f"attribute {shown(name)} of <{element.tag}>{suggestion(name, names)}", element
