@@ -324,3 +324,19 @@ def test_lengths_are_of_forces_with_paths():
 def test_wrong_muscles(changes, words):
     with pytest.raises(vi.MechanismError, match=words):
         muscle(**changes)
+
+
+@pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate])
+@pytest.mark.parametrize("curves", ["degroote", "mujoco"])
+@pytest.mark.parametrize("times", [None, (0.01, 0.04)])
+@pytest.mark.parametrize(("beyond", "bound"), [(-0.5, 0.0), (1.5, 1.0)])
+def test_excitations_are_clipped(simulate, curves, times, beyond, bound):
+    """Constants, one value a node and functions, with and without activation: those beyond 0 to 1 act as the bound."""
+
+    def forces(excitation):
+        mechanism = two_links(muscle(curves=curves, activation_times=times, excitation=excitation))
+        return simulate(mechanism, 0.02, 2e-3, state=bent(mechanism)).force["biceps"]
+
+    wanted = forces(bound)
+    for given in (beyond, np.full(11, beyond), lambda t: beyond):
+        np.testing.assert_allclose(forces(given), wanted, rtol=1e-12)

@@ -149,12 +149,18 @@ def _mujoco(value, rate, a, scales, shape):
 
 
 @njit
+def clipped(u):
+    """Return an excitation within 0 to 1."""
+    return min(1.0, max(0.0, u))
+
+
+@njit
 def activation_rate(u, a, rise, fall, blend):
     """Return da/dt, 1/s, and its derivative by a."""
     s, slope = 0.5 + 1.5 * min(1.0, max(0.0, a)), 1.5 if 0.0 < a < 1.0 else 0.0
-    gap = min(1.0, max(0.0, u)) - a
+    gap = clipped(u) - a
     up, down = rise * s, fall / s
-    share, share_slope = (1.0 if gap > 0.0 else 0.0), 0.0
+    share, share_slope = (1.0 if gap >= 0.0 else 0.0), 0.0  # an excitation at rest, 0, has the slope of the rise
     if blend >= TINY:
         x = min(1.0, max(0.0, gap / blend + 0.5))
         share, share_slope = x**3 * (x * (6.0 * x - 15.0) + 10.0), -30.0 * (x * (1.0 - x)) ** 2 / blend
@@ -172,7 +178,7 @@ def _degroote_law(value, rate, state, scales):
 
 
 def _degroote_at_once(value, rate, input, scales):
-    effort, by_value, by_rate, _ = _degroote(value, rate, input, scales)
+    effort, by_value, by_rate, _ = _degroote(value, rate, clipped(input), scales)
     return effort, by_value, by_rate
 
 
@@ -181,7 +187,7 @@ def _mujoco_law(value, rate, state, scales, shape):
 
 
 def _mujoco_at_once(value, rate, input, scales, shape):
-    effort, by_value, by_rate, _ = _mujoco(value, rate, input, scales, shape)
+    effort, by_value, by_rate, _ = _mujoco(value, rate, clipped(input), scales, shape)
     return effort, by_value, by_rate
 
 
@@ -205,9 +211,9 @@ class Musculotendon(Commanded, AlongPath):
     """A muscle with a rigid tendon along a path over points, around surfaces and by pulleys.
 
     ``path``, ``smoothing``: see `Tendon`. ``max_force`` N; ``optimal_length`` of the fibres, ``slack_length`` of the
-    tendon, m; ``pennation`` at the optimal length, rad. ``excitation``, 0 to 1: a number, one a node, or a function,
-    see `Motor`. ``activation_times``: of rise and fall, s, or None, kept as (), where the excitation is the activation
-    itself; ``activation_blend``: the range of excitation over which one passes to the other; ``activation``, 0 to 1: at
+    tendon, m; ``pennation`` at the optimal length, rad. ``excitation``, clipped to 0 to 1: a number, one a node, or a
+    function, see `Motor`. ``activation_times``: of rise and fall, s, or None, kept as (), where the excitation is the
+    activation itself; ``activation_blend``: the range of excitation over which one passes to the other; ``activation``, 0 to 1: at
     the start. It is in ``traj.law_state``. ``curves``: "degroote" as published in 2016, without force below the slack
     length, or "mujoco", with the ``shape`` (lmin, lmax, fpmax, fvmax). ``max_velocity``: optimal lengths per second, by
     default 10, or 1.5 for "mujoco". ``mass``, kg, moves over the ``belly`` of a path without pulleys and rings; around
