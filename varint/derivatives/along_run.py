@@ -6,8 +6,6 @@ from typing import Any
 from varint.derivatives.backward import Adjoint
 from varint.derivatives.taped import MaximalTape
 from varint.plan import Compiled
-from varint.step.derivatives.by_numbers import acting_law
-from varint.step.plan import Plan, Workspace
 from varint.step.workspace import workspace
 
 Add = Callable[[int, Adjoint, Any], Any]
@@ -29,18 +27,13 @@ class MotionSum:
 
 
 def of_plan(run: MaximalTape, compiled: Compiled, kernel: Callable) -> Add:
-    """`acting`, `pushing` or `holding`, the ``kernel``, of another description."""
+    """`holding`, the ``kernel``, of another description."""
 
     def add(count: int, adjoint: Adjoint, total: float) -> float:
         scratch = workspace(compiled.plan, 1, compiled.functions)  # a workspace for each description takes more memory
         return float(kernel(compiled.plan, scratch, run.tape, count, adjoint.by, total))
 
     return add
-
-
-def of_law(run: MaximalTape, plan: Plan, ws: Workspace, f: int, s: int) -> Add:
-    """`acting_law` with other parameters of law f of sum s."""
-    return lambda count, adjoint, total: float(acting_law(plan, ws, run.tape, count, f, s, adjoint.by, total))
 
 
 def go_back(run: MaximalTape, adjoints: Sequence[Adjoint], sums: Sequence[MotionSum]) -> None:

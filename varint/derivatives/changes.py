@@ -6,11 +6,11 @@ from dataclasses import fields
 import numpy as np
 
 from varint.base.errors import ArgumentError, MechanismError
-from varint.base.numba import CompiledRecord
 from varint.derivatives.along_run import MotionSum, of_plan
 from varint.derivatives.backward import MEASURED, Adjoint, momentum_of
 from varint.derivatives.numbers import OTHER_PARTS, Differences
 from varint.derivatives.objective import motion_between
+from varint.derivatives.stage_slopes import StageSlopes, arrays_of, slopes_of_plan
 from varint.derivatives.taped import MaximalTape
 from varint.mechanism.mechanism import Mechanism
 from varint.model.rotation_vectors import vector_from_matrix
@@ -37,10 +37,21 @@ class Changes:
         self._own: dict[Callable, MotionSum] = {}
 
     def along(self, kernel: Callable, mechanism: Mechanism) -> tuple[MotionSum, MotionSum]:
-        """The sum for a ``mechanism``, and that for the run's own: ``kernel`` is `acting`, `pushing` or `holding`."""
+        """The sum for a ``mechanism``, and that for the run's own: ``kernel`` is `holding`."""
         if kernel not in self._own:
             self._own[kernel] = self._new(kernel, self.run.mechanism)
         return self._new(kernel, mechanism), self._own[kernel]
+
+    def of_stages(self, found: Differences["Changed"], step: float) -> StageSlopes | None:
+        """The derivative of what acts in the stages, of a number with this ``step``; None where it does not change."""
+        kernels = {each.kernel for each in found.made.values()} - {None}
+        if not kernels:
+            return None
+        plans = {share: each.changed.compiled.plan for share, each in found.made.items()}
+        slopes = slopes_of_plan(self.run.compiled.plan, plans, found.step)
+        kernel = pushing if pushing in kernels else acting
+        self.sums.append(made := StageSlopes(self.objectives, self.run, slopes, kernel, step))
+        return made
 
     def _new(self, kernel: Callable, mechanism: Mechanism) -> MotionSum:
         self.sums.append(MotionSum(self.objectives, of_plan(self.run, mechanism.compiled, kernel)))
@@ -49,6 +60,8 @@ class Changes:
 
 class Changed:
     """Functions of the description whose derivatives are those of the objectives of one run, for a ``changed`` one.
+
+    Without what acts in the stages, see `Changes.of_stages`.
 
     ``start``: where the run of the ``changed`` mechanism starts. Raises MechanismError where it has other parts.
     """
@@ -72,10 +85,8 @@ class Changed:
         if tables and of_products.any():
             raise MechanismError("the motions of a joint with a hard stop along its coordinate cannot change")
         efforts = any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads)))
-        kernels: list[Callable] = [pushing if measures else acting] if measures or efforts else []
-        if tables:
-            kernels.append(holding)
-        self.along = [changes.along(kernel, changed) for kernel in kernels]
+        self.kernel = (pushing if measures else acting) if measures or efforts else None  # for what acts in the stages
+        self.along = [changes.along(holding, changed)] if tables else []
 
     def value(self, k: int, adjoint: Adjoint) -> float:
         """Value of objective k, after the backward pass."""
@@ -103,18 +114,13 @@ def bends(found: Differences[Changed]) -> bool:
     return bool((apart > BEND * size + ROUND_OFF * made[step].scale).any())
 
 
-def _arrays(record: CompiledRecord) -> list[np.ndarray]:
-    """The arrays of a record and of those in it."""
-    return [each for part in record for each in (_arrays(part) if isinstance(part, CompiledRecord) else [part])]
-
-
 def same_structure(before: Plan, after: Plan) -> bool:
     """Whether two plans differ in the values of numbers alone."""
     pairs = ((before.joints, after.joints), (before.measures, after.measures), (before.laws, after.laws))
     return all(
         a.shape == b.shape and (a.dtype.kind == "f" or np.array_equal(a, b))
         for one, other in (*pairs, *((getattr(before, name), getattr(after, name)) for name in OTHERS))
-        for a, b in zip(_arrays(one), _arrays(other), strict=True)
+        for a, b in zip(arrays_of(one), arrays_of(other), strict=True)
     )
 
 

@@ -279,6 +279,7 @@ class Prepared:
         self.run, self.state, self.sums, self.of_rows = run, state, list[MotionSum](), False
         self.local = Local(run, state is None, objectives, self.sums)
         self.changes = Changes(run, objectives, self.sums)
+        self.slopes = self.local.slopes
         self.of_meshes = MeshNumbers(run, objectives, self.sums) if isinstance(run, MeshTape) else None
 
     def derivative(self, number: Number) -> Derivative:
@@ -315,4 +316,12 @@ class Prepared:
             parts = by_differences(number, run.mechanism, changed, share)
             if not any(bends(part) for part in parts):
                 break
-        return lambda k, adjoint: of_shape(number, [part.of(lambda each: each.value(k, adjoint)) for part in parts])
+        stages = [self.changes.of_stages(part, step) for part, step in zip(parts, number.steps, strict=True)]
+        self.slopes += [(number.name, each) for each in stages if each is not None]
+
+        def by_number(k: int, adjoint: Adjoint) -> float | np.ndarray:
+            found = [part.of(lambda each: each.value(k, adjoint)) for part in parts]
+            acts = [0.0 if each is None else float(each.totals[k]) for each in stages]
+            return of_shape(number, [one + other for one, other in zip(found, acts, strict=True)])
+
+        return by_number

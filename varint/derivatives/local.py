@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from varint.base.errors import MechanismError
-from varint.derivatives.along_run import MotionSum, of_law
+from varint.derivatives.along_run import MotionSum
 from varint.derivatives.backward import Adjoint
 from varint.derivatives.numbers import (
     CENTRE,
     GRAVITY,
     OTHER_PARTS,
     PARTS,
-    Differences,
     Number,
     differences,
     is_one_point,
@@ -24,6 +23,7 @@ from varint.derivatives.numbers import (
     numbers_in,
     of_shape,
 )
+from varint.derivatives.stage_slopes import StageSlopes, arrays_of
 from varint.derivatives.taped import MaximalTape
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import Body
@@ -31,8 +31,8 @@ from varint.model.forces.base import Constraint, Effort
 from varint.model.joints.base import Joint
 from varint.model.rotation_vectors import rotation_matrix
 from varint.plan.joints import joint_frames
-from varint.step.plan import Workspace
-from varint.step.workspace import workspace
+from varint.step.derivatives.by_numbers import acting_law
+from varint.step.plan import ByNumbers, Plan, Tape, Workspace
 
 Derivative = Callable[[int, Adjoint], "float | np.ndarray"]  # by a number, of objective k
 Place = tuple[str, int, str]  # "bodies", "joints" or "forces", which of them, and which of its fields
@@ -57,6 +57,8 @@ class Local:
     ----------
     of_rows : bool
         Whether a derivative so far needs the gradient by the numbers of joints' rows.
+    slopes : list of (str, StageSlopes)
+        Names of numbers, and what they change in the stages.
     """
 
     def __init__(self, run: MaximalTape, from_reference: bool, objectives: int, sums: list[MotionSum]) -> None:
@@ -64,6 +66,7 @@ class Local:
         self.mechanism: Mechanism = run.mechanism
         self.plan = run.compiled.plan
         self.of_rows = False
+        self.slopes: list[tuple[str, StageSlopes]] = []
         self._known: dict[Place, Derivative | None] = {}
 
     def by(self, number: Number) -> Derivative | None:
@@ -233,27 +236,30 @@ class Local:
                 return None
         sums = np.searchsorted(given.sum_law, laws, side="right") - 1
 
-        def efforts(share: float, direction: np.ndarray) -> list[MotionSum]:
+        def parameters(share: float, direction: np.ndarray) -> np.ndarray:
             after, parameter = changed(number.value + share * direction), given.parameter.copy()
             for f, element in zip(laws, after.elements(self.mechanism), strict=True):
                 values = element.law.values(element.parameters)
                 parameter[given.first[f] : given.first[f] + len(values)] = values
-            plan = dataclasses.replace(self.plan, laws=dataclasses.replace(given, parameter=parameter))
-            found = [
-                MotionSum(self.objectives, of_law(run, plan, self._ws, f, s)) for f, s in zip(laws, sums, strict=True)
-            ]
-            self.sums.extend(found)
-            return found
+            return np.where(np.isfinite(given.parameter), parameter, 0.0)
 
-        pairs = zip(number.steps, number.directions(), strict=True)
-        found = [Differences(partial(efforts, direction=each), step) for step, each in pairs]
-        return lambda k, adjoint: of_shape(
-            number, [each.of(lambda laws: sum(law.totals[k] for law in laws)) for each in found]
-        )
+        def of_law(f: int, s: int, slopes: list[np.ndarray | None], step: float) -> StageSlopes:
+            def kernel(
+                plan: Plan, ws: Workspace, tape: Tape, stages: np.ndarray, by: ByNumbers, out: np.ndarray
+            ) -> None:
+                acting_law(plan, ws, tape, stages, f, s, by, out)
 
-    @cached_property
-    def _ws(self) -> Workspace:
-        return workspace(self.plan, 1, self.run.compiled.functions)
+            made = StageSlopes(self.objectives, run, slopes, kernel, step)
+            self.sums.append(made)
+            self.slopes.append((number.name, made))
+            return made
+
+        arrays, found = arrays_of(self.plan), []
+        for step, direction in zip(number.steps, number.directions(), strict=True):
+            slope = differences(partial(parameters, direction=direction), step)
+            slopes = [slope if array is given.parameter else None for array in arrays]
+            found.append([of_law(f, int(s), slopes, step) for f, s in zip(laws, sums, strict=True)])
+        return lambda k, adjoint: of_shape(number, [sum(float(law.totals[k]) for law in each) for each in found])
 
     @cached_property
     def _rotation(self) -> np.ndarray:

@@ -6,6 +6,8 @@ size are written out here. The share of laws and loads is a sum of their efforts
 `acting` evaluates that for other numbers of theirs, `pushing` for other measures too.
 """
 
+import numpy as np
+
 from varint.base.numba import njit
 from varint.mathematics.vectors import add, continued, cross, dot, scale, sub, vector
 from varint.step.dense import dot6
@@ -19,7 +21,12 @@ from varint.step.measures import add_by_numbers, measure_at
 from varint.step.newton import has_efforts
 from varint.step.plan import CONSTRAINT
 
-SHARE = 1e-3  # of the size of an input, or of one: the longest step of differences of a law by it
+LONGEST_STEP = 2e-4  # of the size of a number, or of one: the longest step of differences of laws and loads by it
+FINER, SCALES = 1.0 / 16.0, 4  # shorter ones where there is a kink between
+SAME = 1e-6  # differences to both sides agree to this: no kink
+NOISE = 64 * 2.2e-16  # the same, of values over steps
+SMALL_JUMP = 1e-4  # of an effort
+HALVINGS = 48
 
 
 @njit
@@ -167,51 +174,84 @@ def _add_soft_rows(plan, ws, k, h, row, by):
 
 @njit
 def _by_input(plan, ws, f, s, half_step, along, dual):
-    """Return the derivative of a sum by the input of law f of sum s, by differences of fourth order.
+    """Return the derivative of a sum by the input of law f of sum s, by differences that span no kink of the law.
 
-    The sum: ``along`` times its effort plus ``dual`` times its state at the end. Restores ``ws.efforts.input``.
+    The sum: ``along`` times its effort plus ``dual`` times its state at the end. At a kink the derivative on one side:
+    where the slopes of the law are those at the input itself, or else the larger. Restores ``ws.efforts.input``.
     """
     work, e = ws.efforts, plan.laws.element[f]
-    input_before, total = work.input[e], 0.0
-    size = SHARE * max(1.0, abs(input_before))
-    for k in range(4):
-        share = 1.0 if k == 0 else (-1.0 if k == 1 else (0.5 if k == 2 else -0.5))
-        work.input[e] = input_before + share * size
-        value = along * law_effort(plan, work, f, work.sum_value[s], work.sum_rate[s], half_step)[0]
-        if dual != 0.0:
-            value += dual * 2.0 * half_step * work.flow[plan.laws.state[f]]
-        total += (-share if k < 2 else 16.0 * share) * value
-    work.input[e] = input_before
-    return total / (6.0 * size)
+    input_here = work.input[e]
+    size = LONGEST_STEP * max(1.0, abs(input_here))
+    here = _effect_of_input(plan, ws, f, s, half_step, (along, dual), 0.0)
+    slope, apart = 0.0, np.inf
+    left = right = (0.0, 0.0)
+    for _ in range(SCALES):
+        ahead = _effect_of_input(plan, ws, f, s, half_step, (along, dual), size)
+        near = _effect_of_input(plan, ws, f, s, half_step, (along, dual), 0.5 * size)
+        behind = _effect_of_input(plan, ws, f, s, half_step, (along, dual), -size)
+        back = _effect_of_input(plan, ws, f, s, half_step, (along, dual), -0.5 * size)
+        right = (4.0 * near[0] - ahead[0] - 3.0 * here[0]) / size, abs(near[1] - here[1])
+        left = (3.0 * here[0] - 4.0 * back[0] + behind[0]) / size, abs(back[1] - here[1])
+        largest = max(abs(ahead[0]), abs(behind[0]), abs(here[0]))
+        central = (8.0 * (near[0] - back[0]) - (ahead[0] - behind[0])) / (6.0 * size)
+        bend = abs(right[0] - left[0])
+        if bend < apart:
+            slope, apart = central, bend
+        if bend <= SAME * abs(central) + NOISE * largest / size:
+            return slope
+        size *= FINER
+    inner, outer = (right, left) if right[1] < left[1] else (left, right)
+    if outer[1] - inner[1] > 1e-6 * abs(here[1]):
+        return inner[0]
+    return right[0] if abs(right[0]) > abs(left[0]) else left[0]
+
+
+@njit
+def _effect_of_input(plan, ws, f, s, half_step, duals, change):
+    """Return the sum of `_by_input` at a changed input, and a number that jumps where the slopes of the law do.
+
+    Restores ``ws.efforts.input``.
+    """
+    work, e, a = ws.efforts, plan.laws.element[f], plan.laws.state[f]
+    input_here = work.input[e]
+    work.input[e] = input_here + change
+    effort, by_value, by_rate = law_effort(plan, work, f, work.sum_value[s], work.sum_rate[s], half_step)
+    effect, slopes = duals[0] * effort, by_value + by_rate
+    if a >= 0:
+        effect += duals[1] * 2.0 * half_step * work.flow[a]
+        slopes += work.by_state[a, 0] + work.by_state[a, 1]
+    work.input[e] = input_here
+    return effect, slopes
 
 
 @njit(seconds=1, what="derivatives of steps")
-def acting_law(plan, ws, tape, stages, f, s, by, total):
-    """Return ``total`` with the contribution of law f along sum s to `acting`, unless it presses on a load.
+def acting_law(plan, ws, tape, stages, f, s, by, out):
+    """Write the contributions of law f along sum s to `acting`, zero if it presses on a load.
 
-    Writes ``ws.efforts.input`` and ``ws.efforts.state``.
+    To ``out`` (m,), one for each of ``stages`` (m,). Writes ``ws.efforts.input``, ``ws.efforts.state``.
     """
     work, e, a = ws.efforts, plan.laws.element[f], plan.laws.state[f]
-    for k in range(stages - 1, -1, -1):
+    for n in range(stages.size):
+        k, total = stages[n], 0.0
         work.input[e] = tape.input[k, e]
         if a >= 0:
             work.state[a] = tape.state[k, a]
         total += by.effort[k, s] * law_effort(plan, work, f, by.value[k, s], by.rate[k, s], 0.5 * tape.h[k])[0]
         if a >= 0:
             total += by.state[k, a] * tape.h[k] * work.flow[a]
-    return total
+        out[n] = total
 
 
 @njit(seconds=2, what="derivatives of steps")
-def acting(plan, ws, tape, stages, by, total):
-    """Add the efforts of laws and loads in ``plan``, each times the gradient by it, over ``stages``; return the sum.
+def acting(plan, ws, tape, stages, by, out):
+    """Write to ``out`` (n,) the sum of the efforts of laws and loads in ``plan``, each times the gradient by it.
 
-    To ``total``, from the last stage to the first: the same bits for a run in parts, the last one first. Writes
-    ``ws.efforts.input``, ``ws.efforts.state``, ``ws.efforts.value``, ``ws.efforts.effort``, ``ws.efforts.gradient`` and
-    ``ws.efforts.rotation``.
+    For each of ``stages`` (n,), numbers on the tape. Writes ``ws.efforts.input``, ``ws.efforts.state``,
+    ``ws.efforts.value``, ``ws.efforts.effort``, ``ws.efforts.gradient`` and ``ws.efforts.rotation``.
     """
     work, laws, loads = ws.efforts, plan.laws, plan.loads
-    for k in range(stages - 1, -1, -1):
+    for place in range(stages.size):
+        k, total = stages[place], 0.0
         for e in range(work.input.size):
             work.input[e] = tape.input[k, e]
         for a in range(work.state.size):
@@ -233,17 +273,18 @@ def acting(plan, ws, tape, stages, by, total):
         evaluate_loads(plan, ws, work.rotation, tape.velocity[k])
         for n in range(loads.kind.size):
             total += dot6(by.push[k, loads.body[n]], work.wrench[n])
-    return total
+        out[place] = total
 
 
 @njit(seconds=2, what="derivatives of steps")
-def pushing(plan, ws, tape, stages, by, total):
-    """Add efforts as in `acting`, with the measures of ``plan`` too, at the motion of the tape; return the sum.
+def pushing(plan, ws, tape, stages, by, out):
+    """Write to ``out`` (n,) the sums of `acting` with the measures of ``plan`` too, at the motion of the tape.
 
-    Writes ``ws.efforts.sum_effort``.
+    For each of ``stages`` (n,), numbers on the tape. Writes ``ws.efforts.sum_effort`` and plays the stages.
     """
     work, laws = ws.efforts, plan.laws
-    for k in range(stages - 1, -1, -1):
+    for place in range(stages.size):
+        k, total = stages[place], 0.0
         play_stage(plan, ws, tape, k)
         for n in range(plan.compliant.row.size):  # efforts that are unknowns were of the tape's own measures
             r = plan.compliant.row[n]
@@ -265,7 +306,50 @@ def pushing(plan, ws, tape, stages, by, total):
                         total += work.sum_effort[s] * dot6(by.push[k, i], work.gradient[m, e])
         for n in range(plan.loads.kind.size):
             total += dot6(by.push[k, plan.loads.body[n]], work.wrench[n])
-    return total
+        out[place] = total
+
+
+@njit(seconds=1, what="derivatives of steps")
+def jumps_of_law(plan, ws, f, along, inputs, states, out):
+    """Write to ``out`` (n - 1,) by how much the effort of law f jumps between one stage and the next, N or N m.
+
+    ``along`` (n, 2): value and rate of its sum; ``inputs``, ``states`` (n,): input and internal variable. Between two
+    stages all four change in proportion. Zero where the effort changes there about as its slopes say.
+    """
+    work, a = ws.efforts, plan.laws.state[f]
+    for k in range(inputs.size - 1):
+        out[k] = 0.0
+        first = _effort_between(plan, work, f, along, inputs, states, k, 0.0)
+        last = _effort_between(plan, work, f, along, inputs, states, k, 1.0)
+        by_value, by_rate = 0.5 * (first[1] + last[1]), 0.5 * (first[2] + last[2])
+        expected = by_value * (along[k + 1, 0] - along[k, 0]) + by_rate * (along[k + 1, 1] - along[k, 1])
+        change, size = last[0] - first[0], max(abs(first[0]), abs(last[0]))
+        if a < 0 and abs(change - expected) <= SMALL_JUMP * size:
+            continue
+        low, high, below, above = 0.0, 1.0, first[0], last[0]
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            effort = _effort_between(plan, work, f, along, inputs, states, k, middle)[0]
+            if abs(above - effort) > abs(effort - below):
+                low, below = middle, effort
+            else:
+                high, above = middle, effort
+        if abs(above - below) > SMALL_JUMP * size:
+            out[k] = above - below
+
+
+@njit
+def _effort_between(plan, work, f, along, inputs, states, k, share):
+    """Return the effort of law f, N or N m, and its slopes by value and rate, a ``share`` of the step after stage k.
+
+    ``along`` (n, 2), ``inputs`` (n,), ``states`` (n,): see `jumps_of_law`. Writes ``work.input`` and ``work.state``.
+    """
+    work.input[plan.laws.element[f]] = inputs[k] + share * (inputs[k + 1] - inputs[k])
+    if plan.laws.state[f] >= 0:
+        work.state[plan.laws.state[f]] = states[k] + share * (states[k + 1] - states[k])
+    value = along[k, 0] + share * (along[k + 1, 0] - along[k, 0])
+    rate = along[k, 1] + share * (along[k + 1, 1] - along[k, 1])
+    return law_effort(plan, work, f, value, rate, 0.0)
 
 
 @njit

@@ -1,0 +1,142 @@
+"""Derivatives by numbers of what acts in the stages of a run, by differences that no kink of a law lies between.
+
+Each stage has its own steps: shorter ones where the two sides of a difference disagree, and at a kink one side alone.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from varint.base.errors import MechanismError
+from varint.base.numba import CompiledRecord
+from varint.derivatives.along_run import MotionSum
+from varint.derivatives.backward import Adjoint
+from varint.derivatives.given import in_turn
+from varint.derivatives.numbers import OTHER_PARTS, differences
+from varint.derivatives.taped import MaximalTape
+from varint.step.derivatives.by_numbers import FINER, NOISE, SAME, SCALES
+from varint.step.plan import Plan
+from varint.step.workspace import workspace
+
+FIRST = 0.2  # of the step of a number: the first differences
+ONE_SIDED = 1e-3  # differences to one side, over a step and over half of it, agree to this: no kink on that side
+MATTERS = 1e-6  # of a derivative: what a kink changes
+
+Kernel = Callable[..., None]
+
+
+class StageSlopes(MotionSum):
+    """The derivative of what acts, summed over all stages with the gradient by it, along a change of the plan.
+
+    Parameters
+    ----------
+    objectives : int
+    run : MaximalTape
+    slopes : list of arrays or None
+        Derivative of each array of the plan, in the order of `arrays_of`; None where it does not change.
+    kernel : compiled function
+        `acting` or `pushing`, or one of the same arguments.
+    step : float
+        Of the number.
+    """
+
+    def __init__(
+        self, objectives: int, run: MaximalTape, slopes: Sequence[np.ndarray | None], kernel: Kernel, step: float
+    ) -> None:
+        super().__init__(objectives, self._add)
+        self.run, self.slopes, self.kernel, self.step = run, slopes, kernel, step
+        self.kink = 0.0  # of all objectives the largest difference between the sides of kinks that the run stands at
+
+    def _plan(self, share: float) -> Plan:
+        return shifted(self.run.compiled.plan, iter(self.slopes), share * self.step)
+
+    def _add(self, count: int, adjoint: Adjoint, total: float) -> np.ndarray:
+        if not count:
+            return np.asarray(total)
+        functions, tape = self.run.compiled.functions, self.run.tape
+
+        def values(share: float, stages: np.ndarray) -> np.ndarray:
+            plan, out = self._plan(share), np.zeros(stages.size)
+            self.kernel(plan, workspace(plan, 1, functions), tape, stages, adjoint.by, out)
+            return out
+
+        slopes, kink = slopes_of(values, count)
+        self.kink = max(self.kink, kink / self.step)
+        return in_turn(np.asarray(total), slopes / self.step)
+
+    def stands_at_kink(self) -> bool:
+        """Return whether the derivative is that of one side; after the backward pass."""
+        return bool(self.kink > MATTERS * max(float(np.abs(each)) for each in self.totals))
+
+
+def slopes_of(values: Callable[[float, np.ndarray], np.ndarray], count: int) -> tuple[np.ndarray, float]:
+    """Derivatives (count,) at 0 of ``values(share, stages)``, one a stage, and how far sides of kinks are apart.
+
+    Steps get shorter until differences to both sides agree. At a kink the derivative is that of the side on which the
+    values are smooth, of two such sides the larger.
+    """
+    slopes, left, h = np.zeros(count), np.arange(count), FIRST
+    least, here = np.full(count, np.inf), values(0.0, np.arange(count))
+    for _ in range(SCALES):
+        ahead, near, back, behind = (values(share * h, left) for share in (1.0, 0.5, -0.5, -1.0))
+        middle = here[left]
+        right = (4.0 * near - ahead - 3.0 * middle) / h
+        before = (3.0 * middle - 4.0 * back + behind) / h
+        found, bend = (8.0 * (near - back) - (ahead - behind)) / (6.0 * h), np.abs(right - before)
+        noise = NOISE * np.max(np.abs([ahead, behind, middle]), axis=0) / h
+        better = bend < least[left]
+        slopes[left[better]], least[left[better]] = found[better], bend[better]
+        kinked = ~(bend <= SAME * np.abs(found) + noise)
+        if not kinked.any():
+            return slopes, 0.0
+        if h > 1.5 * FIRST * FINER ** (SCALES - 1):
+            left, h = left[kinked], h * FINER
+    left, right, before, noise = left[kinked], right[kinked], before[kinked], noise[kinked]
+    near, back = near[kinked], back[kinked]
+    middle, quarter, other = here[left], values(0.25 * h, left), values(-0.25 * h, left)
+    nearer = (4.0 * quarter - near - 3.0 * middle) / (0.5 * h), (3.0 * middle - 4.0 * other + back) / (0.5 * h)
+    smooth = [
+        np.abs(one - two) <= ONE_SIDED * np.abs(two) + 4.0 * noise
+        for one, two in zip((right, before), nearer, strict=True)
+    ]
+    both = smooth[0] & smooth[1]
+    larger = np.where(np.abs(right) >= np.abs(before), right, before)
+    one = np.where(smooth[0], right, before)
+    slopes[left] = np.where(both, larger, np.where(smooth[0] | smooth[1], one, slopes[left]))
+    return slopes, float(np.abs(right - before)[both].sum())
+
+
+def arrays_of(record: CompiledRecord) -> list[np.ndarray]:
+    """The arrays of a record and of those in it."""
+    return [each for part in record for each in (arrays_of(part) if isinstance(part, CompiledRecord) else [part])]
+
+
+def shifted(record: CompiledRecord, slopes: Iterator[np.ndarray | None], change: float) -> "CompiledRecord":
+    """The record with arrays that changed by ``change`` times their ``slopes``, see `arrays_of`."""
+    parts = []
+    for part in record:
+        if isinstance(part, CompiledRecord):
+            parts.append(shifted(part, slopes, change))
+        else:
+            slope = next(slopes)
+            parts.append(part if slope is None else part + change * slope)
+    return type(record)(*parts)
+
+
+def slopes_of_plan(plan: Plan, made: dict[float, Plan], step: float) -> list[np.ndarray | None]:
+    """Derivatives of the arrays of a plan, from plans at shares that `differences` over ``step`` ask for."""
+    arrays = {share: arrays_of(each) for share, each in made.items()}
+    found: list[np.ndarray | None] = []
+    for k, own in enumerate(arrays_of(plan)):
+        if own.dtype.kind != "f" or all(np.array_equal(each[k], own) for each in arrays.values()):
+            found.append(None)
+            continue
+        finite = np.isfinite(own)
+
+        def at(share: float, k: int = k, finite: np.ndarray = finite) -> np.ndarray:
+            if share not in arrays:
+                raise MechanismError(OTHER_PARTS)  # `differences` takes the other side
+            return np.where(finite, arrays[share][k], 0.0)
+
+        found.append(differences(at, step))
+    return found
