@@ -16,6 +16,7 @@ LockedWarning            nothing moved, as the joints allow no motion           
 SparseNodesWarning       recorded nodes are too far apart for the result          (UserWarning)
 TurnsWarning             an angle may have any number of turns at the start       (UserWarning)
 FailedMembersWarning     members of an ensemble failed                            (UserWarning)
+KinkWarning              a gradient passes a jump of a force, or is at a kink     (UserWarning)
 DegreesWarning           an angle in rad looks like degrees                       (UserWarning)
 """
 
@@ -112,6 +113,10 @@ class LockedWarning(UserWarning):
 
 class FailedMembersWarning(UserWarning):
     """Members of an ensemble failed; the table has their messages."""
+
+
+class KinkWarning(UserWarning):
+    """A run whose gradient is taken passes a jump of an effort, or stands at a kink by one of the numbers."""
 
 
 class DegreesWarning(UserWarning):

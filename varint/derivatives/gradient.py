@@ -22,6 +22,7 @@ from varint.derivatives.along_run import MotionSum, go_back
 from varint.derivatives.backward import Adjoint, adjoints_of
 from varint.derivatives.changes import Changed, Changes, bends
 from varint.derivatives.given import LoadPlace
+from varint.derivatives.jumps import Jumps
 from varint.derivatives.local import Derivative, Local
 from varint.derivatives.meshes.adjoint import MeshAdjoint
 from varint.derivatives.meshes.numbers import MeshNumbers
@@ -181,7 +182,8 @@ def gradient(
         derivatives[name] = partial(_by_load, name)
     for adjoint in adjoints:
         adjoint.by.wanted[0] = by_numbers.of_rows
-    go_back(run, adjoints, by_numbers.sums)
+    go_back(run, adjoints, [*by_numbers.sums, jumps := Jumps(len(adjoints), run)])
+    jumps.tell(by_numbers.slopes)
     by = {}
     for name in names:
         found = [derivatives[name](k, each) for k, each in enumerate(adjoints)]
