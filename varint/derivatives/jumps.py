@@ -1,4 +1,4 @@
-"""What a gradient does not contain: jumps of efforts that a run passes, and kinks at which it stands."""
+"""Warnings of gradients: jumps of efforts that a run passes, and kinks at which it stands."""
 
 import warnings
 

@@ -19,7 +19,7 @@ from varint.step.plan import Plan
 from varint.step.workspace import workspace
 
 FIRST = 0.2  # of the step of a number: the first differences
-ONE_SIDED = 1e-3  # differences to one side, over a step and over half of it, agree to this: no kink on that side
+ONE_SIDED = 2e-5  # differences to one side, over a step and over half of it, agree to this: no kink on that side
 MATTERS = 1e-6  # of a derivative: what a kink changes
 
 Kernel = Callable[..., None]
@@ -48,7 +48,7 @@ class StageSlopes(MotionSum):
         self.kink = 0.0  # of all objectives the largest difference between the sides of kinks that the run stands at
 
     def _plan(self, share: float) -> Plan:
-        return shifted(self.run.compiled.plan, iter(self.slopes), share * self.step)
+        return shifted(self.run.compiled.plan, iter(self.slopes), share * self.step)  # type: ignore[return-value]
 
     def _add(self, count: int, adjoint: Adjoint, total: float) -> np.ndarray:
         if not count:

@@ -44,7 +44,7 @@ def flag(at: XMLElement, tag: str, default: bool = False) -> bool:
 
 
 def note_rest(at: XMLElement, known: Collection[str], notes: ImportNotes) -> None:
-    """Note the children of an element other than ``known`` ones, those of pictures, and those that hold nothing."""
+    """Note the children of an element other than ``known`` ones, pictures and empty elements."""
     for part, child in unknown(at, {*known, *OF_PICTURES}):
         if not is_empty(child):
             notes.not_understood(part, child)

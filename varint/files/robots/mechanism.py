@@ -131,7 +131,7 @@ def _check_names(robot: Robot) -> None:
 
 
 def _between_bodies(robot: Robot, parts: Mapping[str, RobotPart], notes: ImportNotes) -> Iterator[Tie]:
-    """Yield the ties without those that hold a body on itself, which have no effect."""
+    """Yield the ties between two bodies; a tie of a body to itself has no effect."""
     for tie in robot.ties:
         if tie.kind in (Fixed, Spherical) and parts[tie.a] is parts[tie.b]:
             notes.approximated(f"'{tie.name}' holds two parts of one rigid body together: no effect, left out", tie.at)

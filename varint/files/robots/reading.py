@@ -46,7 +46,7 @@ class RobotReading:
         self.left_out.setdefault((name or f"<{element.tag}>", why), []).append(element)
 
     def note_unknown(self, element: XMLElement, tags: Sequence[str], names: Sequence[str] | None) -> None:
-        """Note the children and attributes of an element other than ``tags`` and ``names``, and those of its leaves."""
+        """Note the children and attributes of an element other than ``tags`` and ``names``, and of its leaves."""
         parts = [*unknown(element, (*tags, *self.known), names)]
         for child in element.children:
             if child.tag in self.known and child.tag not in tags:

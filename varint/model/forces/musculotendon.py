@@ -213,11 +213,12 @@ class Musculotendon(Commanded, AlongPath):
     ``path``, ``smoothing``: see `Tendon`. ``max_force`` N; ``optimal_length`` of the fibres, ``slack_length`` of the
     tendon, m; ``pennation`` at the optimal length, rad. ``excitation``, clipped to 0 to 1: a number, one a node, or a
     function, see `Motor`. ``activation_times``: of rise and fall, s, or None, kept as (), where the excitation is the
-    activation itself; ``activation_blend``: the range of excitation over which one passes to the other; ``activation``, 0 to 1: at
-    the start. It is in ``traj.law_state``. ``curves``: "degroote" as published in 2016, without force below the slack
-    length, or "mujoco", with the ``shape`` (lmin, lmax, fpmax, fvmax). ``max_velocity``: optimal lengths per second, by
-    default 10, or 1.5 for "mujoco". ``mass``, kg, moves over the ``belly`` of a path without pulleys and rings; around
-    surfaces it takes ``smoothing``, since a sharp path meets them in impacts. ``belly``, ``lumped``: see `PathMass`.
+    activation itself; ``activation_blend``: the range of excitation over which one passes to the other;
+    ``activation``, 0 to 1: at the start. It is in ``traj.law_state``. ``curves``: "degroote" as published in 2016,
+    without force below the slack length, or "mujoco", with the ``shape`` (lmin, lmax, fpmax, fvmax).
+    ``max_velocity``: optimal lengths per second, by default 10, or 1.5 for "mujoco". ``mass``, kg, moves over the
+    ``belly`` of a path without pulleys and rings; around surfaces it takes ``smoothing``, since a sharp path meets
+    them in impacts. ``belly``, ``lumped``: see `PathMass`.
     """
 
     max_force: float = field(kw_only=True)
