@@ -4,7 +4,7 @@ Everything that is not asked for moves as little as the kinetic metric allows (c
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from varint.base.errors import AssemblyError, StateError
 from varint.kinematics.beam_strains import Strain, strains_of
 from varint.kinematics.closure import Closure, Weld, closed_to, coordinate_units
 from varint.kinematics.drift import joint_drift
+from varint.kinematics.followers import Followers, followers, held_joints
 from varint.kinematics.frames import (
     JointFrames,
     forward_pose,
@@ -75,27 +76,32 @@ def make_state(
         return State(*(freeze(array) for array in (*pose, rest, rest)), turns=turns)
     x, R = reference_pose(structure)
     compiled, counter = made(), TurnCounter(structure, coordinates)
-    placed = joints_outside_loops(structure, compiled, coordinates)
+    following = followers(structure, compiled, [*positions, *quats])
+    placed = _held_among(structure, following, coordinates)
     if placed:
         forward_pose(structure, compiled.topology, {name: coordinates[name] for name in placed}, x, R)
+    holding = _Holding.at(structure, following, x, R)
     for _ in range(HEAVY_PASSES if positions or quats else 1):
         for body, value in positions.items():
             x[body] = value
         for body, value in quats.items():
             R[body] = rotation_matrix(value)
-        x, R = _with_beams(structure, compiled, coordinates, x, R, placed, positions, quats, counter)
+        x, R = _with_beams(structure, compiled, coordinates, x, R, placed, holding, positions, quats, counter)
 
     motion = np.zeros((len(x), 6))
     if rates:
         v, w = forward_velocity(structure, compiled.topology, rates, x, R)
         motion = np.hstack([v, np.einsum("nji,nj->ni", R, w)])
+    holding = _Holding.at(structure, followers(structure, compiled, [*velocities, *spins]), x, R)
     for _ in range(HEAVY_PASSES if velocities or spins else 1 if rates else 0):
         for body, value in velocities.items():
             motion[body, :3] = value
         for body, value in spins.items():
             motion[body, 3:] = value
         strains = [] if velocities or spins else strains_of(structure, rates)
-        motion = _matched(structure, compiled, rates, x, R, motion, strains, heavy_x=velocities, heavy_R=spins)
+        motion = _matched(
+            structure, compiled, rates, x, R, motion, strains, holding=holding, heavy_x=velocities, heavy_R=spins
+        )
     return replace(state_of(x, R, motion), turns=counter.at(x, R, by_path=not (positions or quats)))
 
 
@@ -138,13 +144,28 @@ def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Ma
 
 
 def joints_outside_loops(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
-    """Return the joints of ``names`` in no loop and no coupling: no other part depends on their coordinates."""
-    if any(force.of_points for force in structure.forces):
-        return set()  # attached bodies follow
-    topology = compiled.topology
-    free = {number for body, number in topology.tree_joint.items() if body not in topology.cluster_of}
-    coupled = {name for force in _couplings(structure) for terms in force.terms_of(structure) for name, *_ in terms}
-    return {name for name in names if structure.joint_index[name] in free} - coupled
+    """Return the joints of ``names`` that no loop, coupling or constraint of a force moves, and that move none."""
+    return _held_among(structure, followers(structure, compiled), names)
+
+
+def _held_among(structure: Structure, following: Followers, names: Iterable[str]) -> set[str]:
+    return {name for name in names if structure.joint_index[name] not in following.joints}
+
+
+@dataclass(frozen=True)
+class _Holding:
+    """What keeps its coordinates: joints, as ``welds``, and ``still`` bodies, which hang on the world by such joints."""
+
+    welds: Sequence[Weld] = ()
+    still: Sequence[int] = ()
+
+    @classmethod
+    def at(cls, structure: Structure, following: Followers, x: np.ndarray, R: np.ndarray) -> "_Holding":
+        """Return what holds at a pose (nb + 1, ...)."""
+        return cls(held_joints(structure, following, x, R), following.still)
+
+
+_NOTHING_HELD = _Holding()
 
 
 def _couplings(structure: Structure) -> list[Coupled]:
@@ -158,6 +179,7 @@ def _with_beams(
     x: np.ndarray,
     R: np.ndarray,
     placed: Set[str],
+    holding: _Holding,
     heavy_x: Collection[int],
     heavy_R: Collection[int],
     counter: TurnCounter,
@@ -166,11 +188,22 @@ def _with_beams(
     strains = strains_of(structure, coordinates) if coordinates and not (heavy_x or heavy_R) else []
     if strains:
         try:
-            return _closed(structure, compiled, coordinates, x, R, placed=placed, strains=strains, counter=counter)
+            return _closed(
+                structure, compiled, coordinates, x, R, placed=placed, holding=holding, strains=strains, counter=counter
+            )
         except AssemblyError:  # beams have to strain, as in flexures
             counter.restart()
     return _closed(
-        structure, compiled, coordinates, x, R, placed=placed, counter=counter, heavy_x=heavy_x, heavy_R=heavy_R
+        structure,
+        compiled,
+        coordinates,
+        x,
+        R,
+        placed=placed,
+        holding=holding,
+        counter=counter,
+        heavy_x=heavy_x,
+        heavy_R=heavy_R,
     )
 
 
@@ -182,6 +215,7 @@ def _closed(
     R: np.ndarray,
     *,
     placed: Set[str] = frozenset(),
+    holding: _Holding = _NOTHING_HELD,
     strains: Sequence[Strain] = (),
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
@@ -191,8 +225,8 @@ def _closed(
     """Return the poses on all joints nearest to x, R, with the ``coordinates`` of joints by name.
 
     The path leaves out whole turns that lead back to the same pose, except for those that couplings count.
-    ``placed``: joints that are at their coordinates; ``strains``: of beams that are rigid; ``counter``: counts turns
-    along the path.
+    ``placed``: joints that are at their coordinates; ``holding``: the bodies that do not move; ``strains``: of beams
+    that are rigid; ``counter``: counts turns along the path.
     """
     if not (strains or still or heavy_x or heavy_R) and placed == coordinates.keys() and _are_closed(compiled, x, R):
         _check_sense(structure, x, R)
@@ -210,13 +244,16 @@ def _closed(
             way = {n: coordinates[n] if share == 1 else (1 - share) * here[n] + share * goals[n] for n in frames}
             poses = {n: joint_pose(f.joint, way[n]) for n, f in frames.items()}
             goal = [Weld(frames[name], *pose) for name, pose in poses.items() if share == 1 or name not in bent]
-            asked: list[Weld | Strain] = [*(goal if share > 0 else []), *strains]
-            closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws)
+            asked: list[Weld | Strain] = [*(goal if share > 0 else []), *holding.welds, *strains]
+            fixed = {*still, *holding.still}
+            closure = Closure(
+                structure, compiled, asked=asked, still=fixed, heavy_x=heavy_x, heavy_R=heavy_R, by_arms=True, ws=ws
+            )
             x, R, gap = closure.close(x, R, ITERATIONS)
             if not closure.is_closed(gap, x):
                 at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
                 on_the_way = f" on the path to the coordinates asked for, with {at}" if share < 1 else ""
-                raise AssemblyError(_conflict(structure, closure, x, R, list(still), on_the_way))
+                raise AssemblyError(_conflict(structure, closure, x, R, list(still), list(coordinates), on_the_way))
             if counter is not None:
                 counter.follow(x, R)
             if share == 0:
@@ -283,6 +320,7 @@ def _matched(
     motion: np.ndarray,
     strains: Sequence[Strain] = (),
     *,
+    holding: _Holding = _NOTHING_HELD,
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
@@ -296,11 +334,19 @@ def _matched(
         frames = JointFrames(structure, structure.joint(name))
         asked.append(Weld(frames, *frames.relative_pose(x, R)))
         targets.append(frames.twist(x, R, values))
+    asked += holding.welds
+    targets += [np.zeros(6)] * len(holding.welds)
     hard = np.full(6 * len(targets), np.inf)
     target = np.concatenate([[], *targets, np.zeros(6 * len(strains))])
     with borrowed_coupled_workspace(compiled.plan, compiled.functions) as ws:
         closure = Closure(
-            structure, compiled, asked=[*asked, *strains], still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws
+            structure,
+            compiled,
+            asked=[*asked, *strains],
+            still={*still, *holding.still},
+            heavy_x=heavy_x,
+            heavy_R=heavy_R,
+            ws=ws,
         )
         wanted = np.abs(closure.scale[len(closure.scale) - len(target) :] * target).max(initial=0.0)
         before = closure.speed(motion)
@@ -311,14 +357,14 @@ def _matched(
             motion, _ = closure.velocity(x, R, start, target, stiffness)
     if strains and not np.abs(left).max() <= allowed:
         # what round-off leaves of the rates beside the large multipliers of the strains
-        return _matched(structure, compiled, rates, x, R, motion)
+        return _matched(structure, compiled, rates, x, R, motion, holding=holding)
     worst = int(np.argmax(np.abs(left))) if left.size else 0
     if left.size and not abs(left[worst]) <= allowed:
         number = closure.joint[worst]
         part = structure.joints[number].label if number >= 0 else "a coupling"
         raise StateError(
             f"no velocity of mechanism '{structure.name}' has the rates asked for: {part} would part at"
-            f" {abs(left[worst]):.3g} m/s. Leave out the rates that follow from the others"
+            f" {abs(left[worst]):.3g} m/s. {_freed(rates, 'rates')}Leave out the rates that follow from the others"
         )
     return motion
 
@@ -344,7 +390,13 @@ def flipped_joint(structure: Structure, x: np.ndarray, R: np.ndarray) -> Joint |
 
 
 def _conflict(
-    structure: Structure, closure: Closure, x: np.ndarray, R: np.ndarray, held: Sequence[int], way: str
+    structure: Structure,
+    closure: Closure,
+    x: np.ndarray,
+    R: np.ndarray,
+    held: Sequence[int],
+    named: Sequence[str],
+    way: str,
 ) -> str:
     """Report of the gap that cannot be closed, its size and loop; poses where the gaps are smallest together."""
     g, _ = closure.evaluate(x, R)
@@ -365,13 +417,22 @@ def _conflict(
     at = f", locked at joints {', '.join(repr(structure.joints[j].name) for j in locked)}," if elsewhere else ""
     where = f"the loop {names}{at} stays" if len(loop) > 1 else f"{structure.joints[loop[0]].label} stays"
     held_bodies = [f"body '{structure.bodies[i].name}'" for i in held]
-    held_bodies += [item.frames.joint.label for item in closure.asked]
+    held_bodies += [structure.joint(name).label for name in named]
     holding = f", holding {', '.join(dict.fromkeys(held_bodies))}" if held_bodies else ""
     return (
         f"mechanism '{structure.name}' cannot be put together{holding}{way}: {where} open by"
         f" {sum(gaps[j] for j in open_):.3g} m: {', '.join(parts)}."
-        " Change the coordinates, poses or bodies asked for, or the dimensions of the loop"
+        f" {_freed(named)}Change the coordinates, poses or bodies asked for, or the dimensions of the loop"
     )
+
+
+def _freed(named: Iterable[str], key: str = "coordinates") -> str:
+    """Return the advice to free a joint of those ``named``, which hold; "" for none."""
+    joints = [f"'{name}'" for name in named]
+    if not joints:
+        return ""
+    which = f"joint {joints[0]}" if len(joints) == 1 else f"one of the joints {', '.join(joints)}"
+    return f"Free {which}: leave it out of the {key}. "
 
 
 def _locked_joints(structure: Structure, closure: Closure, x: np.ndarray, R: np.ndarray) -> list[int]:
