@@ -18,11 +18,11 @@ from varint.kinematics.followers import Followers, followers, held_joints
 from varint.kinematics.frames import (
     JointFrames,
     forward_pose,
-    forward_velocity,
     reference_pose,
     with_world,
     without_turns,
 )
+from varint.kinematics.least_rates import least_rates
 from varint.kinematics.turns import TurnCounter, checked_turns, coordinates_near
 from varint.model.body import WORLD
 from varint.model.bounds import bounded_array
@@ -89,10 +89,10 @@ def make_state(
         x, R = _with_beams(structure, compiled, coordinates, x, R, placed, holding, positions, quats, counter)
 
     motion = np.zeros((len(x), 6))
+    following = followers(structure, compiled, [*velocities, *spins])
+    holding = _Holding.at(structure, following, x, R)
     if rates:
-        v, w = forward_velocity(structure, compiled.topology, rates, x, R)
-        motion = np.hstack([v, np.einsum("nji,nj->ni", R, w)])
-    holding = _Holding.at(structure, followers(structure, compiled, [*velocities, *spins]), x, R)
+        motion = least_rates(structure, compiled, rates, following, x, R)
     for _ in range(HEAVY_PASSES if velocities or spins else 1 if rates else 0):
         for body, value in velocities.items():
             motion[body, :3] = value
@@ -154,7 +154,7 @@ def _held_among(structure: Structure, following: Followers, names: Iterable[str]
 
 @dataclass(frozen=True)
 class _Holding:
-    """What keeps its coordinates: joints, as ``welds``, and ``still`` bodies, which hang on the world by such joints."""
+    """What keeps its coordinates: joints, as ``welds``; ``still`` bodies hang on the world by such joints alone."""
 
     welds: Sequence[Weld] = ()
     still: Sequence[int] = ()

@@ -260,6 +260,11 @@ class Closure:
         """Return motions (nb + 1, 6), m or m/s, world, and rad or rad/s, body axes, of ``y`` (6 nb + 6,)."""
         return np.einsum("nkl,nl->nk", self.root, y.reshape(-1, 6))
 
+    def along(self, G: np.ndarray, motions: np.ndarray) -> np.ndarray:
+        """Return the change (nr, n) of the rows of Jacobian ``G`` along each of the ``motions`` (nb + 1, 6, n)."""
+        changes = np.einsum("rk,rkn->rn", G[:, 0], motions[self.side[:, 0]])
+        return self._joined(changes + np.einsum("rk,rkn->rn", G[:, 1], motions[self.side[:, 1]]))
+
     def close(self, x: np.ndarray, R: np.ndarray, iterations: int) -> tuple[np.ndarray, np.ndarray, float]:
         """Move the poses (nb + 1, 3), (nb + 1, 3, 3) onto the rows; return the new ones and the largest row left, m.
 
@@ -317,7 +322,7 @@ class Closure:
         multiplier = np.zeros(len(G))
 
         def mismatch(motion: np.ndarray) -> np.ndarray:
-            return target - self._joined(np.einsum("rsk,rsk->r", G, motion[self.side]))
+            return target - self.along(G, motion[..., None])[:, 0]
 
         left = mismatch(motion)
         residual = left / size

@@ -29,7 +29,7 @@ class Followers:
 
 
 def followers(structure: Structure, compiled: Compiled, reached: Iterable[int] = ()) -> Followers:
-    """Return what may follow; ``reached``: bodies whose own pose or velocity is prescribed, which tree joints follow."""
+    """Return what may follow; ``reached``: bodies with a prescribed pose or velocity, which their joints follow."""
     topology = compiled.topology
     of_tree = {body: number for body, number in topology.tree_joint.items() if number is not None}
     joints = set(range(len(structure.joints))) - set(of_tree.values())
