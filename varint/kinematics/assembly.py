@@ -23,8 +23,8 @@ from varint.kinematics.frames import (
     without_turns,
 )
 from varint.kinematics.least_rates import least_rates
+from varint.kinematics.open_loops import conflict, freed
 from varint.kinematics.turns import TurnCounter, checked_turns, coordinates_near
-from varint.model.body import WORLD
 from varint.model.bounds import bounded_array
 from varint.model.forces.coupled import Coupled
 from varint.model.joints.base import Joint
@@ -44,9 +44,6 @@ MOST_PIECES = 1000  # ... and no more than so many
 LARGEST_TWIST = 1e-6  # between the pose of a joint and that of its coordinates
 LARGEST_GIVE = 1.0  # the same of a joint with compliant rows, which are not closed; half a turn is 2
 LARGEST_PARTING = 1e-9  # of the fastest motion: how fast joints may part
-SHARE_OF_CONFLICT = 0.01  # of the largest gap: joints less open than this have no part in it
-MOST_ROWS = 600  # of a loop that is looked at: a tenth of a second
-SINGULAR = 1e-3  # of the largest singular value: a motion that is left where links are in line
 
 
 def make_state(
@@ -105,6 +102,26 @@ def make_state(
     return replace(state_of(x, R, motion), turns=counter.at(x, R, by_path=not (positions or quats)))
 
 
+def with_start(
+    structure: Structure,
+    compiled: Compiled,
+    coordinates: Mapping[str, ArrayLike],
+    start: Mapping[str, ArrayLike] | None,
+) -> Mapping[str, ArrayLike]:
+    """Return ``coordinates`` and start values of other joints that do not follow.
+
+    If none of ``coordinates`` is of a joint that follows, they are all.
+    """
+    left = {name: value for name, value in (start or {}).items() if name not in coordinates}
+    known = [name for name in coordinates if name in structure.joint_index] if isinstance(coordinates, Mapping) else []
+    if not left or not known:
+        return coordinates
+    following = followers(structure, compiled)
+    if any(structure.joint_index[name] in following.joints for name in known):
+        left = {name: left[name] for name in _held_among(structure, following, left)}
+    return {**left, **coordinates}
+
+
 def assemble(
     structure: Structure,
     compiled: Compiled,
@@ -144,7 +161,7 @@ def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Ma
 
 
 def joints_outside_loops(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
-    """Return the joints of ``names`` that no loop, coupling or constraint of a force moves, and that move none."""
+    """Return the joints of ``names`` that are independent of loops, couplings and constraints of forces."""
     return _held_among(structure, followers(structure, compiled), names)
 
 
@@ -154,14 +171,14 @@ def _held_among(structure: Structure, following: Followers, names: Iterable[str]
 
 @dataclass(frozen=True)
 class _Holding:
-    """What keeps its coordinates: joints, as ``welds``; ``still`` bodies hang on the world by such joints alone."""
+    """Joints that keep their coordinates, as ``welds``; ``still`` bodies hang on the world by such joints alone."""
 
     welds: Sequence[Weld] = ()
     still: Sequence[int] = ()
 
     @classmethod
     def at(cls, structure: Structure, following: Followers, x: np.ndarray, R: np.ndarray) -> "_Holding":
-        """Return what holds at a pose (nb + 1, ...)."""
+        """Return the welds and still bodies at a pose (nb + 1, ...)."""
         return cls(held_joints(structure, following, x, R), following.still)
 
 
@@ -253,7 +270,7 @@ def _closed(
             if not closure.is_closed(gap, x):
                 at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
                 on_the_way = f" on the path to the coordinates asked for, with {at}" if share < 1 else ""
-                raise AssemblyError(_conflict(structure, closure, x, R, list(still), list(coordinates), on_the_way))
+                raise AssemblyError(conflict(structure, closure, x, R, list(still), list(coordinates), on_the_way))
             if counter is not None:
                 counter.follow(x, R)
             if share == 0:
@@ -364,7 +381,7 @@ def _matched(
         part = structure.joints[number].label if number >= 0 else "a coupling"
         raise StateError(
             f"no velocity of mechanism '{structure.name}' has the rates asked for: {part} would part at"
-            f" {abs(left[worst]):.3g} m/s. {_freed(rates, 'rates')}Leave out the rates that follow from the others"
+            f" {abs(left[worst]):.3g} m/s. {freed(rates, 'rates')}Leave out the rates that follow from the others"
         )
     return motion
 
@@ -387,99 +404,6 @@ def flipped_joint(structure: Structure, x: np.ndarray, R: np.ndarray) -> Joint |
         if np.abs(turn - joint_pose(joint, frames.coordinates(turn, shift))[0]).max() > largest:
             return joint
     return None
-
-
-def _conflict(
-    structure: Structure,
-    closure: Closure,
-    x: np.ndarray,
-    R: np.ndarray,
-    held: Sequence[int],
-    named: Sequence[str],
-    way: str,
-) -> str:
-    """Report of the gap that cannot be closed, its size and loop; poses where the gaps are smallest together."""
-    g, _ = closure.evaluate(x, R)
-    gaps = {}
-    for j in np.unique(closure.joint[closure.joint >= 0]):
-        gaps[int(j)] = float(np.linalg.norm((closure.scale * g)[closure.joint == j]))
-    largest = max(gaps.values())
-    open_ = [j for j in gaps if not gaps[j] <= SHARE_OF_CONFLICT * largest]  # all, where they are no numbers
-    open_ = sorted(open_, key=gaps.__getitem__, reverse=True) or [max(gaps, key=gaps.__getitem__)]
-    loop, locked = _loop_through(structure, open_, held), _locked_joints(structure, closure, x, R)
-    if elsewhere := not set(locked) <= set(loop):  # gaps spread to loops that are free to move
-        loop = _loop_through(structure, locked, held)
-    names = " - ".join(f"'{structure.joints[j].name}'" for j in loop)
-    parts = [f"{structure.joints[j].label} {gaps[j]:.2g} m" for j in open_]
-    for force, gap in closure.coupling_gaps(g):
-        if gap > SHARE_OF_CONFLICT * largest:
-            parts.append(f"{structure.forces[force].label} {gap:.2g} m")
-    at = f", locked at joints {', '.join(repr(structure.joints[j].name) for j in locked)}," if elsewhere else ""
-    where = f"the loop {names}{at} stays" if len(loop) > 1 else f"{structure.joints[loop[0]].label} stays"
-    held_bodies = [f"body '{structure.bodies[i].name}'" for i in held]
-    held_bodies += [structure.joint(name).label for name in named]
-    holding = f", holding {', '.join(dict.fromkeys(held_bodies))}" if held_bodies else ""
-    return (
-        f"mechanism '{structure.name}' cannot be put together{holding}{way}: {where} open by"
-        f" {sum(gaps[j] for j in open_):.3g} m: {', '.join(parts)}."
-        f" {_freed(named)}Change the coordinates, poses or bodies asked for, or the dimensions of the loop"
-    )
-
-
-def _freed(named: Iterable[str], key: str = "coordinates") -> str:
-    """Return the advice to free a joint of those ``named``, which hold; "" for none."""
-    joints = [f"'{name}'" for name in named]
-    if not joints:
-        return ""
-    which = f"joint {joints[0]}" if len(joints) == 1 else f"one of the joints {', '.join(joints)}"
-    return f"Free {which}: leave it out of the {key}. "
-
-
-def _locked_joints(structure: Structure, closure: Closure, x: np.ndarray, R: np.ndarray) -> list[int]:
-    """Return joints that move in the only motion left when gaps stop shrinking: their links are in line.
-
-    The most moved first. None where other motions are left too, or the rows are more than `MOST_ROWS`.
-    """
-    size = closure.row_size(G := closure.evaluate(x, R)[1])
-    A = closure.matrix(G, size)
-    if len(size) > MOST_ROWS:
-        return []
-    A = A if isinstance(A, np.ndarray) else A.toarray()
-    moving = np.flatnonzero(np.repeat(closure.root.any(axis=(1, 2)), 6))
-    values, motions = np.linalg.svd(A[:, moving])[1:]
-    if len(values) < len(moving) or np.count_nonzero(values > SINGULAR * values[0]) != len(moving) - 1:
-        return []
-    y = np.zeros(A.shape[1])
-    y[moving] = motions[-1]
-    motion = closure.motion(y)
-    turned = np.zeros(len(structure.joints))
-    for j, joint in enumerate(structure.joints):
-        frames = JointFrames(structure, joint)
-        turned[j] = np.linalg.norm(np.einsum("ksl,sl->k", frames.twist_jacobian(x, R), motion[[frames.a, frames.b]]))
-    return [int(j) for j in np.argsort(-turned) if turned[j] > SHARE_OF_CONFLICT * turned.max()]
-
-
-def _loop_through(structure: Structure, open_joints: Sequence[int], held: Sequence[int]) -> list[int]:
-    """Return the shortest loop of open joints through the first one, else of any joints; held bodies count as world."""
-    import networkx as nx  # slow to import
-
-    fixed = {WORLD, *(structure.bodies[i].name for i in held)}
-
-    def end(body: str) -> str:
-        return WORLD if body in fixed else body
-
-    first = structure.joints[open_joints[0]]
-    for allowed in (open_joints, range(len(structure.joints))):
-        graph = nx.Graph()
-        graph.add_nodes_from((end(first.body_a), end(first.body_b)))
-        for j in allowed:
-            joint = structure.joints[j]
-            if joint is not first:
-                graph.add_edge(end(joint.body_a), end(joint.body_b), joint=j)
-        if nx.has_path(graph, end(first.body_b), end(first.body_a)):
-            path = nx.shortest_path(graph, end(first.body_b), end(first.body_a))
-            return [open_joints[0], *(graph.edges[edge]["joint"] for edge in nx.utils.pairwise(path))]
-    return [open_joints[0]]
 
 
 def state_of(x: np.ndarray, R: np.ndarray, motion: np.ndarray, like: np.ndarray | None = None) -> State:

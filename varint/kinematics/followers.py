@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from varint.kinematics.beam_strains import beam_pairs
 from varint.kinematics.closure import Weld
 from varint.kinematics.frames import JointFrames
-from varint.model.forces.beam_element import BeamElement
 from varint.model.structure import Structure
 from varint.plan import Compiled
 from varint.step.plan import CONSTRAINT
@@ -29,7 +29,7 @@ class Followers:
 
 
 def followers(structure: Structure, compiled: Compiled, reached: Iterable[int] = ()) -> Followers:
-    """Return what may follow; ``reached``: bodies with a prescribed pose or velocity, which their joints follow."""
+    """Return the joints and bases that may follow; ``reached``: bodies with a prescribed pose or velocity."""
     topology = compiled.topology
     of_tree = {body: number for body, number in topology.tree_joint.items() if number is not None}
     joints = set(range(len(structure.joints))) - set(of_tree.values())
@@ -60,10 +60,7 @@ def followers(structure: Structure, compiled: Compiled, reached: Iterable[int] =
 def _pairs(structure: Structure, compiled: Compiled) -> set[tuple[int, int]]:
     """Return the pairs of bodies, -1 for the world, that a constraint of a force or an element of a beam connects."""
     plan, nb = compiled.plan, len(structure.bodies)
-    number = structure.body_index
-    pairs = {
-        (number.get(f.body_a, -1), number.get(f.body_b, -1)) for f in structure.forces if isinstance(f, BeamElement)
-    }
+    pairs = beam_pairs(structure)
     coupled = plan.rows.role == CONSTRAINT
     for row, size, driven in zip(plan.constraints.row, plan.constraints.size, plan.constraints.driven, strict=True):
         coupled[row : row + size] &= not driven

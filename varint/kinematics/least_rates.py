@@ -62,7 +62,7 @@ def least_rates(
         matrix, aim = matrix[moving], aim[moving]
         reduced = matrix @ free
         left_vectors, values, right_vectors = np.linalg.svd(reduced, full_matrices=len(reduced) < reduced.shape[1])
-        rank = np.count_nonzero(values > NO_RANK * max(1e-300, np.linalg.norm(matrix)))
+        rank = np.count_nonzero(values > NO_RANK * max(1e-300, float(np.linalg.norm(matrix))))
         for _ in range(CORRECTIONS):
             along = left_vectors[:, :rank].T @ (aim - matrix @ u) / values[:rank]
             u = u + free @ (right_vectors[:rank].T @ along)

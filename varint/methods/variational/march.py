@@ -21,6 +21,7 @@ from varint.step.energy.run_end import judge_end
 from varint.step.inputs import Inputs, set_inputs, set_load
 from varint.step.intervals import NodeGrid
 from varint.step.laws import evaluate_laws
+from varint.step.limits.gaps import evaluate_gaps
 from varint.step.march.aside import step_aside
 from varint.step.march.spare_workspaces import spare_workspace
 from varint.step.newton import CONVERGED
@@ -136,6 +137,7 @@ class March:
             start_pace.prepare()
             keep_pace.prepare()
         self.failure: tuple | None = None
+        self.gaps = np.zeros(compiled.plan.limits.measure.size)  # of hard limits at node 0
         nb, ne = compiled.plan.bodies.mass.size, compiled.force.size
         self.points = scheme.points
         self.ends = np.cumsum(scheme.stages)[:-1]  # shares of a step, where a stage ends and another begins
@@ -190,6 +192,9 @@ class March:
         if plan.laws.kind.size:
             evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
         keep_turns(plan, ws.efforts)
+        if self.gaps.size:
+            gradient = np.zeros((self.gaps.size, 2, 6))
+            evaluate_gaps(plan, ws, ws.position[0], ws.rotation[0], self.gaps, gradient)
         set_load(plan, ws, inputs, 0, 0.0)
         fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
         if self.scheme.staggered and fastest * self.dt >= 2:

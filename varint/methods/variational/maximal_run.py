@@ -8,6 +8,7 @@ import numpy as np
 
 from varint.base.errors import StateError
 from varint.kinematics.misfits import quick_misfits
+from varint.kinematics.start_at_stops import check_stops
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.march import RECORDED, March, join_node_blocks
 from varint.methods.variational.march import NodeBlock as MarchBlock
@@ -88,6 +89,7 @@ class MaximalRun(SteeredRun):
         """Record the start; raises StateError where a prescribed motion starts elsewhere."""
         self._give(1)
         first = self.march.start(self.start_state)
+        check_stops(self.mechanism, self.start_state, self.march.gaps)
         self._check_driven()
         if self.controllers:
             self._call()

@@ -13,6 +13,7 @@ from varint.step.plan import Plan, Workspace
 TOUCHING = 1e-11  # m or rad: a gap of this size counts as none
 LEAP = 1.5  # rad: turns that change by more in a step passed a pose where two hinges are parallel
 NEAR, SLOW = 1e-9, 1e-7  # m or rad, m/s or rad/s: at a recorded node a motion so near and slow rests on the limit
+BEYOND = 1e-6  # m or rad: so does one so far beyond; a start may be as far beyond as joints may be open
 
 
 @njit
@@ -96,7 +97,7 @@ def rest_at_node(plan, ws, velocity):
         gap = limit_gap(plan, ws, 0, n)
         ws.efforts.value_near[m] = plan.limits.value[n] - plan.limits.sign[n] * gap
         rate = rate_of(plan.measures.body[m], ws.jacobian[0, row], velocity)
-        set_closed(plan, ws, n, abs(gap) <= NEAR and abs(rate) <= SLOW)
+        set_closed(plan, ws, n, -BEYOND <= gap <= NEAR and abs(rate) <= SLOW)
 
 
 @njit

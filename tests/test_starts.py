@@ -1,0 +1,199 @@
+"""Initial states: what is not named stays, compact bodies close, starts beyond stops are refused."""
+
+import numpy as np
+import pytest
+
+import varint as vi
+
+Y = (0.0, 1.0, 0.0)
+
+
+def arm(forces=(), start=None):
+    """Return three rods of 1 m with hinges j0, j1, j2 about y."""
+    bodies = [vi.Body.rod(f"b{k}", (k, 0, 0), (k + 1, 0, 0), mass=1.0) for k in range(3)]
+    joints = [
+        vi.Revolute(f"j{k}", "world" if k == 0 else f"b{k - 1}", f"b{k}", point=(k, 0, 0), axis=Y) for k in range(3)
+    ]
+    return vi.Mechanism("arm", bodies, joints, forces=list(forces), start=start or {})
+
+
+COUPLED = {
+    "coupling": vi.Coupling("c", terms=[("j1", 0, 0.5), ("j2", 0, -1.0)]),
+    "map": vi.CoordinateMap("c", coordinates=[("j1", 0), ("j2", 0)], matrix=[[1.0], [0.5]]),
+}
+
+
+@pytest.mark.parametrize("force", COUPLED)
+@pytest.mark.parametrize("named", [{"j1": 0.8}, {"j1": 0.8, "j2": 0.4}, {"j2": 0.4}])
+def test_couplings_move_no_other_joint(force, named):
+    """Of an arm whose second and third joints are coupled, the first holds, for coordinates and rates."""
+    mechanism = arm([COUPLED[force]])
+    state = mechanism.state(coordinates=named, rates=named)
+    for values in (mechanism.coordinates(state), mechanism.rates(state)):
+        assert [float(values[f"j{k}"]) for k in range(3)] == pytest.approx([0.0, 0.8, 0.4], abs=1e-12)
+
+
+def four_bar_on_an_arm():
+    """Return a four-bar at the end of an arm of one joint, j0."""
+    bodies = [
+        vi.Body.rod("base", (0, 0, 0), (1, 0, 0), mass=1.0),
+        vi.Body.rod("crank", (1, 0, 0), (1, 0, 0.3), mass=1.0),
+        vi.Body.rod("coupler", (1, 0, 0.3), (1.8, 0, 0.5), mass=1.0),
+        vi.Body.rod("rocker", (1.8, 0, 0.5), (1.7, 0, 0), mass=1.0),
+    ]
+    ends = [
+        ("j0", "world", "base", (0, 0, 0)),
+        ("crank joint", "base", "crank", (1, 0, 0)),
+        ("c1", "crank", "coupler", (1, 0, 0.3)),
+        ("c2", "coupler", "rocker", (1.8, 0, 0.5)),
+        ("rocker joint", "base", "rocker", (1.7, 0, 0)),
+    ]
+    return vi.Mechanism("m", bodies, [vi.Revolute(n, a, b, point=p, axis=Y) for n, a, b, p in ends])
+
+
+def test_loops_move_no_joint_outside():
+    """A crank that is set moves its loop, not the arm that carries it; a named arm joint holds its value beside it."""
+    mechanism = four_bar_on_an_arm()
+    for arm_angle in (0.0, 0.5):
+        named = {"crank joint": 0.3} | ({"j0": arm_angle} if arm_angle else {})
+        state = mechanism.state(coordinates=named, rates={"crank joint": 1.0})
+        q, v = mechanism.coordinates(state), mechanism.rates(state)
+        assert float(q["j0"]) == pytest.approx(arm_angle, abs=1e-12)
+        assert float(v["j0"]) == pytest.approx(0.0, abs=1e-12)
+        assert float(q["rocker joint"]) == pytest.approx(0.188851, abs=1e-6)
+
+
+def test_legs_of_a_floating_robot_leave_its_base():
+    """One leg of a minitaur moves; base and other legs hold, and have no velocity."""
+    mechanism = vi.mechanisms.minitaur()
+    hip = "front left left hip"
+    before = mechanism.state()
+    q0 = mechanism.coordinates(before)
+    state = mechanism.state(coordinates={hip: float(q0[hip]) + 0.3}, rates={hip: 1.0})
+    assert np.abs(state.position[0] - before.position[0]).max() == 0.0
+    assert np.abs(state.velocity[0]).max() <= 1e-12
+    q = mechanism.coordinates(state)
+    moved = {name for name in q if np.abs(q[name] - q0[name]).max() > 1e-9}
+    assert hip in moved
+    assert all(name.startswith("front left ") for name in moved)
+
+
+def test_attachments_elsewhere_move_nothing():
+    """An attachment in another tree moves no joint of the arm."""
+    more = [vi.Body.sphere("p", 0.05, 0.1, position=(1.0, 2.0, 0)), vi.Body.rod("q", (0, 2, 0), (2, 2, 0), mass=1.0)]
+    of = arm()
+    joints = [*of.joints, vi.Revolute("jq", "world", "q", point=(0, 2, 0), axis=Y), vi.Free("fp", "world", "p")]
+    to = [("q", (0.5, 2.0, 0), 0.5), ("q", (1.5, 2.0, 0), 0.5)]
+    attachment = vi.Attachment("a", "p", point=(1.0, 2.0, 0), to=to)
+    mechanism = vi.Mechanism("m", [*of.bodies, *more], joints, forces=[attachment])
+    q = mechanism.coordinates(mechanism.state(coordinates={"j1": 0.8}))
+    assert [float(q[name]) for name in ("j0", "j1", "j2", "jq")] == pytest.approx([0.0, 0.8, 0.0, 0.0], abs=1e-12)
+
+
+def test_conflicts_name_joints_to_free():
+    """Coordinates and rates that a coupling forbids: the error names the joints of which one has to be freed."""
+    mechanism = arm([COUPLED["coupling"]])
+    for key in ("coordinates", "rates"):
+        with pytest.raises(vi.StateError, match=f"Free one of the joints 'j1', 'j2': leave it out of the {key}"):
+            mechanism.state(**{key: {"j1": 0.8, "j2": 0.7}})
+
+
+def test_start_values_are_kept():
+    """Joints that are not named keep the coordinates of the mechanism's start."""
+    mechanism = arm(start={"coordinates": {"j0": 0.3, "j2": 0.5}})
+    q = mechanism.coordinates(mechanism.state(coordinates={"j1": 0.8, "j2": -0.1}))
+    assert [float(q[f"j{k}"]) for k in range(3)] == pytest.approx([0.3, 0.8, -0.1], abs=1e-12)
+
+
+def pair(r, geared):
+    """Return two pendulums of 1 m with spherical bobs of radius ``r``, m, coupled by a rod or a gear."""
+    bodies = [vi.Body.sphere("a", r, 1.0, position=(0, 0, -1)), vi.Body.sphere("b", r, 1.0, position=(1, 0, -1))]
+    joints = [vi.Revolute(f"j{n}", "world", n, point=(x, 0, 0), axis=Y) for n, x in (("a", 0), ("b", 1))]
+    if geared:
+        coupling = vi.Coupling("c", terms=[("ja", 0, 1.0), ("jb", 0, -1.0)])
+        return vi.Mechanism("g", bodies, joints, forces=[coupling])
+    rod = vi.Body.rod("c", (0, 0, -1), (1, 0, -1), 1.0)
+    pins = [
+        vi.Revolute("pa", "a", "c", point=(0, 0, -1), axis=Y),
+        vi.Revolute("pb", "c", "b", point=(1, 0, -1), axis=Y),
+    ]
+    return vi.Mechanism("m", [*bodies, rod], [*joints, *pins])
+
+
+@pytest.mark.parametrize("geared", [False, True])
+@pytest.mark.parametrize("r", [0.1, 0.03, 0.01, 1e-3, 1e-5])
+def test_loops_of_compact_bodies_close(r, geared):
+    """However small the bobs are, the second pendulum stands at the angle of the first."""
+    mechanism = pair(r, geared)
+    assert float(mechanism.coordinates(mechanism.state(coordinates={"ja": 0.7}))["jb"]) == pytest.approx(0.7, abs=1e-11)
+
+
+def test_assembly_of_compact_bodies():
+    """`assemble` closes a loop of compact bodies from a guess that is off by 0.1 m."""
+    mechanism = pair(1e-3, False)
+    state = mechanism.state()
+    wrong = state.position + np.array([(0, 0, 0), (0.1, 0, 0.05), (0, 0, 0)])
+    made = mechanism.assemble(state.of_bodies(wrong, state.quat_wxyz, state.velocity, state.angular_velocity))
+    q = mechanism.coordinates(made)
+    assert float(q["jb"]) == pytest.approx(float(q["ja"]), abs=1e-10)
+
+
+@pytest.mark.parametrize(("left", "right"), [(5.0, 8.0), (5.0, 5.0), (-3.0, 3.0)])
+def test_rates_of_wheels_drive_a_cart(left, right):
+    """A cart with two rolling wheels moves as its wheels say, and does not pitch."""
+    r, w = 0.1, 0.4
+    base = vi.Body.box("base", (0.3, 0.3, 0.1), 5.0, position=(0.05, 0, 0.15))
+    quarter = (0.5**0.5, 0.5**0.5, 0, 0)
+    sides = (("l", w / 2), ("r", -w / 2))
+    wheels = [vi.Body.cylinder(n, r, 0.02, 0.2, position=(0, y, r), quat_wxyz=quarter) for n, y in sides]
+    hinges = [vi.Revolute(f"j{n}", "base", n, point=(0, y, r), axis=Y) for n, y in sides]
+    rolling = [vi.RollingWheel(f"roll {n}", n, radius=r, axis=Y) for n, _ in sides]
+    cart = vi.Mechanism("cart", [base, *wheels], [vi.Free("f", "world", "base"), *hinges], forces=rolling)
+    state = cart.state(rates={"jl": left, "jr": right})
+    turn = r * (right - left) / w
+    assert state.velocity[0] == pytest.approx([r * (left + right) / 2, 0.05 * turn, 0.0], abs=1e-12)
+    assert state.angular_velocity[0] == pytest.approx([0.0, 0.0, turn], abs=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------ beyond stops
+
+
+def disc(torque=0.0, restitution=0.0):
+    """Return a disc, 0.005 kg m^2, on a hinge with stops at -1 and 1 rad."""
+    hinge = vi.Revolute("h", "world", "disc", point=(0, 0, 0), axis=(0, 0, 1))
+    stop = vi.JointStop("s", joint="h", lower=-1.0, upper=1.0, restitution=restitution)
+    forces = [stop, vi.Motor("t", joint="h", effort=torque)]
+    return vi.Mechanism("m", [vi.Body.cylinder("disc", 0.1, 0.02, 1.0)], [hinge], gravity=(0, 0, 0), forces=forces)
+
+
+RUNS = {
+    "maximal": lambda mechanism, state, duration=1.0: vi.simulate(mechanism, duration, 1e-3, state=state),
+    "reduced": lambda mechanism, state, duration=1.0: vi.redmax.simulate(mechanism, duration, 1e-2, state=state),
+}
+
+
+@pytest.mark.parametrize(("angle", "side"), [(1.0 + 1e-6, "upper"), (1.2, "upper"), (-1.2, "lower")])
+def test_starts_beyond_a_stop_are_refused(angle, side):
+    """The error names the stop, the value and the limit."""
+    mechanism = disc()
+    with pytest.raises(vi.StateError, match=f"'s'.*at {angle:.9g} rad.*{side} limit.*varint.redmax"):
+        vi.simulate(mechanism, 1.0, 1e-3, state=mechanism.state(coordinates={"h": angle}))
+
+
+def test_starts_beyond_a_length_are_refused():
+    """A tether of 0.25 m whose end starts at 0.3 m."""
+    body = vi.Body.sphere("b", 0.05, 1.0, position=(0.3, 0, 0))
+    tether = vi.LengthStop("l", "world", "b", point_a=(0, 0, 0), point_b=(0.3, 0, 0), upper=0.25)
+    mechanism = vi.Mechanism("m", [body], [vi.Free("f", "world", "b")], gravity=(0, 0, 0), forces=[tether])
+    with pytest.raises(vi.StateError, match=r"'l'.*at 0\.3 m.*upper limit 0\.25 m"):
+        vi.simulate(mechanism, 1.0, 1e-3)
+
+
+@pytest.mark.parametrize("beyond", [1e-9, 1e-8])
+@pytest.mark.parametrize("run", RUNS)
+def test_a_start_within_the_tolerance_is_on_the_limit(run, beyond):
+    """A torque away lets the disc go, one onto the stop holds it."""
+    for torque, angle in ((-0.01, 0.0), (0.01, 1.0)):
+        mechanism = disc(torque)
+        trajectory = RUNS[run](mechanism, mechanism.state(coordinates={"h": 1.0 + beyond}))
+        assert float(trajectory.coordinates["h"][-1]) == pytest.approx(angle, abs=1e-4)
