@@ -96,6 +96,7 @@ OTHER_MEANING = {
         "varint/files/mjcf/models.py",
         "varint/files/mjcf/muscles.py",
         "varint/files/mjcf/source.py",
+        "varint/files/robots/xml_files.py",
         "varint/model/forces/musculotendon.py",
     },
     ".py": {"varint/cli/compare_command.py", "varint/cli/examples_command.py", "varint/studies/ensembles/origin.py"},

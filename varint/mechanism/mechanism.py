@@ -96,6 +96,9 @@ class Mechanism(CompiledStructure):
         base on driven wheels does not pitch. Poses and velocities of bodies are approached as closely as the joints
         allow, and the joints that carry these bodies follow. Joints with a compliance are treated as rigid. If only
         coordinates and rates are given, beams stay undeformed where the joints allow it, and strain otherwise.
+        The state carries the coordinates asked for with all their turns: springs, stops and servos start from them.
+        Joints that only ``position`` or ``quat_wxyz`` move have the turn nearest to zero, or to the middle of the range
+        of their stops; where that leaves more than one turn, a run from there gives a TurnsWarning.
 
         Raises
         ------

@@ -27,17 +27,16 @@ from varint.files.robots.robot import (
     RobotShape,
     Rotor,
     Tie,
-    pose_of,
     still,
     turned_by,
 )
+from varint.files.robots.urdf_values import LEFT_OUT, axis_of, inertia_of, origin_of, pose_in
 from varint.files.robots.urdf_writer import save
 from varint.files.robots.xml_files import XMLElement, load_xml, reads, unknown
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.import_report import ImportNotes
 from varint.model.joints.base import Joint
-from varint.model.rotation_vectors import rotation_matrix
 
 KINDS: dict[str, type[Joint] | None] = {
     "revolute": Revolute,
@@ -57,26 +56,6 @@ DRAKE_KINDS: dict[str, type[Joint] | None] = {  # of <drake:joint>, along the ax
 }
 WITH_AXIS = (Revolute, Prismatic, Free2D)
 OF_ONE = (Revolute, Prismatic)  # coordinate
-LEFT_OUT = {  # of the robot, its links and its joints: known, and without effect on the motion
-    "material": "a colour",
-    "transmission": "motors are not imported",
-    "ros2_control": "of controllers",
-    "sensor": "of sensors",
-    "safety_controller": "of controllers",
-    "calibration": "of sensors",
-    "hardwareInterface": "of controllers",
-    "contact": "contacts are not imported",
-    "self_collision_checking": "contacts are not imported",
-    "collision_checking": "contacts are not imported",
-    "verbose": "of collisions",
-    "drake:proximity_properties": "contacts are not imported",
-    "drake:collision_filter_group": "contacts are not imported",
-    "drake:accepting_renderer": "a colour",
-    "drake:perception_properties": "a colour",
-    "drake:illustration_properties": "a colour",
-    "drake:diffuse_map": "a colour",
-    "drake:declare_convex": "contacts are not imported",
-}
 OF_LIMIT = ("effort", "velocity", "drake:acceleration")  # attributes without effect on the motion
 ONCE = ("inertial", "axis", "limit", "dynamics", "origin", "mimic")  # elements of a link or a joint
 INERTIA = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
@@ -218,7 +197,7 @@ class _Reading(RobotReading):
         for name in order:
             for child in below.get(name, ()):
                 joint = above[child]
-                frame = self.place[name] @ _origin(joint)
+                frame = self.place[name] @ origin_of(joint)
                 self.place[child] = frame @ self._moved(joint)
                 order.append(child)
         for name, joint in above.items():
@@ -233,7 +212,7 @@ class _Reading(RobotReading):
         value = self.begin.get(joint.need("name"), 0.0)
         if not value:
             return still()
-        axis = _axis(joint)
+        axis = axis_of(joint)
         return turned_by(axis, value) if _kind(joint) is Revolute else Pose(np.eye(3), value * axis)
 
     def _lead(self, above: dict[str, XMLElement]) -> None:
@@ -286,8 +265,8 @@ class _Reading(RobotReading):
                 says = f"coordinates of joint '{name}', planar, are along axes that follow from its axis alone"
                 self.notes.approximated(says, joint)
             if kind in WITH_AXIS:
-                frame = self.place[a] @ _origin(joint)
-                tie.fields["axis"] = frame.R @ _axis(joint)
+                frame = self.place[a] @ origin_of(joint)
+                tie.fields["axis"] = frame.R @ axis_of(joint)
             tie.along = self._along(joint, kind, self.begin.get(name, 0.0))
             if self.begin.get(name):
                 zero = f"its coordinate is zero at {self.begin[name]:g}, the offset of <mimic>"
@@ -296,7 +275,7 @@ class _Reading(RobotReading):
 
     def _drake_tie(self, tie: Tie, joint: XMLElement) -> Tie:
         """Return the tie of a <drake:joint>, with its axes and damping."""
-        frame = self.place[tie.a] @ _origin(joint)
+        frame = self.place[tie.a] @ origin_of(joint)
         tie.fields["point"] = frame.p
         if tie.kind is Universal:
             tie.fields |= {"axis": frame.R[:, 0], "axis_b": frame.R[:, 1]}
@@ -325,8 +304,8 @@ class _Reading(RobotReading):
         name, a, b = joint.need("name"), self._link(joint, "parent"), self._link(joint, "child")
         self.note_unknown(joint, ("origin", "parent", "child", "axis", "limit", "dynamics"), ("name", "type"))
         kind = _kind(joint)
-        axis = _axis(joint) if kind in WITH_AXIS else None
-        tie, turned = self._closed(joint, (a, self.place[a] @ _origin(joint)), (b, self.place[b]), axis)
+        axis = axis_of(joint) if kind in WITH_AXIS else None
+        tie, turned = self._closed(joint, (a, self.place[a] @ origin_of(joint)), (b, self.place[b]), axis)
         tie.along = self._along(joint, kind, turned)
         self.notes.read(f"joint '{name}' closes a loop: link '{b}' is the child of another joint", joint)
         return tie
@@ -335,7 +314,7 @@ class _Reading(RobotReading):
         """Return the closure made from a <loop_joint>."""
         self.note_unknown(joint, ("link1", "link2", "axis", "limit", "dynamics"), ("name", "type"))
         first, second = (self._end(joint, tag) for tag in ("link1", "link2"))
-        axis = _axis(joint) if _kind(joint) in WITH_AXIS else None
+        axis = axis_of(joint) if _kind(joint) in WITH_AXIS else None
         tie, turned = self._closed(joint, first, second, axis)
         tie.along = self._along(joint, tie.kind, turned)
         return tie
@@ -345,7 +324,7 @@ class _Reading(RobotReading):
         at = joint.child(tag)
         self.note_unknown(at, (), ("link", *POSE))
         link = self._known(at.need("link"), joint, at)
-        return link, self.place[link] @ _pose(at)
+        return link, self.place[link] @ pose_in(at)
 
     def _closed(
         self, joint: XMLElement, first: tuple[str, Pose], second: tuple[str, Pose], axis: np.ndarray | None
@@ -460,14 +439,14 @@ class _Reading(RobotReading):
         inertial = element.one("inertial")
         if inertial is not None:
             self.note_unknown(inertial, ("origin", "mass", "inertia"), ())
-            pose = _origin(inertial)
+            pose = origin_of(inertial)
             link.com = pose.p
             mass, inertia = inertial.one("mass"), inertial.one("inertia")
             link.mass = mass.number("value") if mass is not None else 0.0
             if link.mass < 0.0:
                 raise inertial.wrong(f"link '{name}' has a negative mass, {link.mass:g}")
             if inertia is not None:
-                link.inertia = pose.R @ _matrix(inertia) @ pose.R.T
+                link.inertia = pose.R @ inertia_of(inertia) @ pose.R.T
         link.shapes = self.shapes_of(element, name, partial(self._shape, link=name))
         return link
 
@@ -480,7 +459,7 @@ class _Reading(RobotReading):
             self.notes.not_understood(f"<{role}> of link '{link}' without one shape in its <geometry>", element)
             return []
         (of,) = geometry.children
-        pose = _origin(element)
+        pose = origin_of(element)
         if of.tag == "mesh" and of.attributes.get("filename", "").strip():
             uri = of.attributes["filename"]
             file = found_file(uri, self.notes.path, self.packages)
@@ -501,44 +480,6 @@ def _kind(joint: XMLElement) -> type[Joint] | None:
     subject = f"{joint.place}: joint '{joint.need('name')}': no type"
     kinds = DRAKE_KINDS if joint.tag == DRAKE_JOINT else KINDS
     return kinds[known_name(joint.need("type"), kinds, subject, MechanismError)]
-
-
-def _axis(joint: XMLElement) -> np.ndarray:
-    """Return the unit vector along the axis of a joint, in its frame."""
-    element = joint.one("axis")
-    if element is None:
-        return np.array([1.0, 0.0, 0.0])
-    axis = np.array(element.numbers("xyz", 3))
-    size = np.abs(axis).max()
-    if not size:
-        raise element.wrong(f"the axis of joint '{joint.need('name')}' must not be zero")
-    axis = axis / size
-    return axis / np.linalg.norm(axis)
-
-
-def _origin(element: XMLElement) -> Pose:
-    origin = element.one("origin")
-    return still() if origin is None else _pose(origin)
-
-
-def _pose(element: XMLElement) -> Pose:
-    xyz = element.numbers("xyz", 3, (0.0, 0.0, 0.0))
-    if "quat_xyzw" not in element.attributes:
-        return pose_of(xyz, element.numbers("rpy", 3, (0.0, 0.0, 0.0)))
-    if "rpy" in element.attributes:
-        raise element.error(f"<{element.tag}> has 'rpy' and 'quat_xyzw': leave one out")
-    x, y, z, w = element.numbers("quat_xyzw", 4)
-    norm = math.hypot(x, y, z, w)
-    if not norm > 0.0:
-        raise element.wrong(f"'quat_xyzw' of <{element.tag}> must not be zero")
-    return Pose(rotation_matrix(np.array([w, x, y, z]) / norm), np.array(xyz))
-
-
-def _matrix(inertia: XMLElement) -> np.ndarray:
-    """Return the inertia (3, 3) of its six moments; products that the file leaves out are zero."""
-    xx, yy, zz = (inertia.number(name) for name in ("ixx", "iyy", "izz"))
-    xy, xz, yz = (inertia.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def load(path: Path, options: ImportOptions) -> Mechanism:

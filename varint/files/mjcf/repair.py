@@ -38,7 +38,7 @@ def mend_model(whole: XMLElement, by_geoms: bool, notes: ImportNotes) -> None:
                 notes.mend(defect, f"{key!r} of <flag>: {OLD_FLAGS[key]}", flag)
                 value = flag.attributes.pop(key)
                 if key == "passive":
-                    flag.attributes |= {"spring": value, "damper": value}
+                    flag.attributes.update(spring=value, damper=value)
     gone: list[tuple[XMLElement, XMLElement]] = []
     for body, element in _inside(whole):
         if element.tag == "inertial" and by_geoms and "pos" not in element.attributes:

@@ -1,0 +1,70 @@
+"""Values in elements of URDF: axes, poses, inertias; elements that are left out."""
+
+import math
+
+import numpy as np
+
+from varint.files.robots.robot import Pose, pose_of, still
+from varint.files.robots.xml_files import XMLElement
+from varint.model.rotation_vectors import rotation_matrix
+
+LEFT_OUT = {  # of the robot, its links and its joints: known, and without effect on the motion
+    "material": "a colour",
+    "transmission": "motors are not imported",
+    "ros2_control": "of controllers",
+    "sensor": "of sensors",
+    "safety_controller": "of controllers",
+    "calibration": "of sensors",
+    "hardwareInterface": "of controllers",
+    "contact": "contacts are not imported",
+    "self_collision_checking": "contacts are not imported",
+    "collision_checking": "contacts are not imported",
+    "verbose": "of collisions",
+    "drake:proximity_properties": "contacts are not imported",
+    "drake:collision_filter_group": "contacts are not imported",
+    "drake:accepting_renderer": "a colour",
+    "drake:perception_properties": "a colour",
+    "drake:illustration_properties": "a colour",
+    "drake:diffuse_map": "a colour",
+    "drake:declare_convex": "contacts are not imported",
+}
+
+
+def axis_of(joint: XMLElement) -> np.ndarray:
+    """Return the unit vector along the axis of a joint, in its frame."""
+    element = joint.one("axis")
+    if element is None:
+        return np.array([1.0, 0.0, 0.0])
+    axis = np.array(element.numbers("xyz", 3))
+    size = np.abs(axis).max()
+    if not size:
+        raise element.wrong(f"the axis of joint '{joint.need('name')}' must not be zero")
+    axis = axis / size
+    return axis / np.linalg.norm(axis)
+
+
+def origin_of(element: XMLElement) -> Pose:
+    """Return the pose in the <origin> of an element, the identity without one."""
+    origin = element.one("origin")
+    return still() if origin is None else pose_in(origin)
+
+
+def pose_in(element: XMLElement) -> Pose:
+    """Return the pose in attributes: "xyz", m, and "rpy", rad, or "quat_xyzw"; raises MechanismError."""
+    xyz = element.numbers("xyz", 3, (0.0, 0.0, 0.0))
+    if "quat_xyzw" not in element.attributes:
+        return pose_of(xyz, element.numbers("rpy", 3, (0.0, 0.0, 0.0)))
+    if "rpy" in element.attributes:
+        raise element.error(f"<{element.tag}> has 'rpy' and 'quat_xyzw': leave one out")
+    x, y, z, w = element.numbers("quat_xyzw", 4)
+    norm = math.hypot(x, y, z, w)
+    if not norm > 0.0:
+        raise element.wrong(f"'quat_xyzw' of <{element.tag}> must not be zero")
+    return Pose(rotation_matrix(np.array([w, x, y, z]) / norm), np.array(xyz))
+
+
+def inertia_of(inertia: XMLElement) -> np.ndarray:
+    """Return the inertia (3, 3) of its six moments; products that the file leaves out are zero."""
+    xx, yy, zz = (inertia.number(name) for name in ("ixx", "iyy", "izz"))
+    xy, xz, yz = (inertia.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
