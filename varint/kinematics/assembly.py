@@ -4,7 +4,7 @@ Everything that is not asked for moves as little as the kinetic metric allows (c
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,17 +14,16 @@ from varint.base.errors import AssemblyError, StateError
 from varint.kinematics.beam_strains import Strain, strains_of
 from varint.kinematics.closure import Closure, Weld, closed_to, coordinate_units
 from varint.kinematics.drift import joint_drift
-from varint.kinematics.followers import Followers, followers, held_joints
 from varint.kinematics.frames import (
     JointFrames,
     forward_pose,
+    forward_velocity,
     reference_pose,
     with_world,
     without_turns,
 )
-from varint.kinematics.least_rates import least_rates
-from varint.kinematics.open_loops import conflict, freed
 from varint.kinematics.turns import TurnCounter, checked_turns, coordinates_near
+from varint.model.body import WORLD
 from varint.model.bounds import bounded_array
 from varint.model.forces.coupled import Coupled
 from varint.model.joints.base import Joint
@@ -44,6 +43,9 @@ MOST_PIECES = 1000  # ... and no more than so many
 LARGEST_TWIST = 1e-6  # between the pose of a joint and that of its coordinates
 LARGEST_GIVE = 1.0  # the same of a joint with compliant rows, which are not closed; half a turn is 2
 LARGEST_PARTING = 1e-9  # of the fastest motion: how fast joints may part
+SHARE_OF_CONFLICT = 0.01  # of the largest gap: joints less open than this have no part in it
+MOST_ROWS = 600  # of a loop that is looked at: a tenth of a second
+SINGULAR = 1e-3  # of the largest singular value: a motion that is left where links are in line
 
 
 def make_state(
@@ -73,53 +75,28 @@ def make_state(
         return State(*(freeze(array) for array in (*pose, rest, rest)), turns=turns)
     x, R = reference_pose(structure)
     compiled, counter = made(), TurnCounter(structure, coordinates)
-    following = followers(structure, compiled, [*positions, *quats])
-    placed = _held_among(structure, following, coordinates)
+    placed = joints_outside_loops(structure, compiled, coordinates)
     if placed:
         forward_pose(structure, compiled.topology, {name: coordinates[name] for name in placed}, x, R)
-    holding = _Holding.at(structure, following, x, R)
     for _ in range(HEAVY_PASSES if positions or quats else 1):
         for body, value in positions.items():
             x[body] = value
         for body, value in quats.items():
             R[body] = rotation_matrix(value)
-        x, R = _with_beams(structure, compiled, coordinates, x, R, placed, holding, positions, quats, counter)
+        x, R = _with_beams(structure, compiled, coordinates, x, R, placed, positions, quats, counter)
 
     motion = np.zeros((len(x), 6))
-    following = followers(structure, compiled, [*velocities, *spins])
-    holding = _Holding.at(structure, following, x, R)
     if rates:
-        motion = least_rates(structure, compiled, rates, following, x, R)
+        v, w = forward_velocity(structure, compiled.topology, rates, x, R)
+        motion = np.hstack([v, np.einsum("nji,nj->ni", R, w)])
     for _ in range(HEAVY_PASSES if velocities or spins else 1 if rates else 0):
         for body, value in velocities.items():
             motion[body, :3] = value
         for body, value in spins.items():
             motion[body, 3:] = value
         strains = [] if velocities or spins else strains_of(structure, rates)
-        motion = _matched(
-            structure, compiled, rates, x, R, motion, strains, holding=holding, heavy_x=velocities, heavy_R=spins
-        )
+        motion = _matched(structure, compiled, rates, x, R, motion, strains, heavy_x=velocities, heavy_R=spins)
     return replace(state_of(x, R, motion), turns=counter.at(x, R, by_path=not (positions or quats)))
-
-
-def with_start(
-    structure: Structure,
-    compiled: Compiled,
-    coordinates: Mapping[str, ArrayLike],
-    start: Mapping[str, ArrayLike] | None,
-) -> Mapping[str, ArrayLike]:
-    """Return ``coordinates`` and start values of other joints that do not follow.
-
-    If none of ``coordinates`` is of a joint that follows, they are all.
-    """
-    left = {name: value for name, value in (start or {}).items() if name not in coordinates}
-    known = [name for name in coordinates if name in structure.joint_index] if isinstance(coordinates, Mapping) else []
-    if not left or not known:
-        return coordinates
-    following = followers(structure, compiled)
-    if any(structure.joint_index[name] in following.joints for name in known):
-        left = {name: left[name] for name in _held_among(structure, following, left)}
-    return {**left, **coordinates}
 
 
 def assemble(
@@ -161,28 +138,13 @@ def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Ma
 
 
 def joints_outside_loops(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
-    """Return the joints of ``names`` that are independent of loops, couplings and constraints of forces."""
-    return _held_among(structure, followers(structure, compiled), names)
-
-
-def _held_among(structure: Structure, following: Followers, names: Iterable[str]) -> set[str]:
-    return {name for name in names if structure.joint_index[name] not in following.joints}
-
-
-@dataclass(frozen=True)
-class _Holding:
-    """Joints that keep their coordinates, as ``welds``; ``still`` bodies hang on the world by such joints alone."""
-
-    welds: Sequence[Weld] = ()
-    still: Sequence[int] = ()
-
-    @classmethod
-    def at(cls, structure: Structure, following: Followers, x: np.ndarray, R: np.ndarray) -> "_Holding":
-        """Return the welds and still bodies at a pose (nb + 1, ...)."""
-        return cls(held_joints(structure, following, x, R), following.still)
-
-
-_NOTHING_HELD = _Holding()
+    """Return the joints of ``names`` in no loop and no coupling: no other part depends on their coordinates."""
+    if any(force.of_points for force in structure.forces):
+        return set()  # attached bodies follow
+    topology = compiled.topology
+    free = {number for body, number in topology.tree_joint.items() if body not in topology.cluster_of}
+    coupled = {name for force in _couplings(structure) for terms in force.terms_of(structure) for name, *_ in terms}
+    return {name for name in names if structure.joint_index[name] in free} - coupled
 
 
 def _couplings(structure: Structure) -> list[Coupled]:
@@ -196,7 +158,6 @@ def _with_beams(
     x: np.ndarray,
     R: np.ndarray,
     placed: Set[str],
-    holding: _Holding,
     heavy_x: Collection[int],
     heavy_R: Collection[int],
     counter: TurnCounter,
@@ -205,22 +166,11 @@ def _with_beams(
     strains = strains_of(structure, coordinates) if coordinates and not (heavy_x or heavy_R) else []
     if strains:
         try:
-            return _closed(
-                structure, compiled, coordinates, x, R, placed=placed, holding=holding, strains=strains, counter=counter
-            )
+            return _closed(structure, compiled, coordinates, x, R, placed=placed, strains=strains, counter=counter)
         except AssemblyError:  # beams have to strain, as in flexures
             counter.restart()
     return _closed(
-        structure,
-        compiled,
-        coordinates,
-        x,
-        R,
-        placed=placed,
-        holding=holding,
-        counter=counter,
-        heavy_x=heavy_x,
-        heavy_R=heavy_R,
+        structure, compiled, coordinates, x, R, placed=placed, counter=counter, heavy_x=heavy_x, heavy_R=heavy_R
     )
 
 
@@ -232,7 +182,6 @@ def _closed(
     R: np.ndarray,
     *,
     placed: Set[str] = frozenset(),
-    holding: _Holding = _NOTHING_HELD,
     strains: Sequence[Strain] = (),
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
@@ -242,8 +191,8 @@ def _closed(
     """Return the poses on all joints nearest to x, R, with the ``coordinates`` of joints by name.
 
     The path leaves out whole turns that lead back to the same pose, except for those that couplings count.
-    ``placed``: joints that are at their coordinates; ``holding``: the bodies that do not move; ``strains``: of beams
-    that are rigid; ``counter``: counts turns along the path.
+    ``placed``: joints that are at their coordinates; ``strains``: of beams that are rigid; ``counter``: counts turns
+    along the path.
     """
     if not (strains or still or heavy_x or heavy_R) and placed == coordinates.keys() and _are_closed(compiled, x, R):
         _check_sense(structure, x, R)
@@ -261,16 +210,13 @@ def _closed(
             way = {n: coordinates[n] if share == 1 else (1 - share) * here[n] + share * goals[n] for n in frames}
             poses = {n: joint_pose(f.joint, way[n]) for n, f in frames.items()}
             goal = [Weld(frames[name], *pose) for name, pose in poses.items() if share == 1 or name not in bent]
-            asked: list[Weld | Strain] = [*(goal if share > 0 else []), *holding.welds, *strains]
-            fixed = {*still, *holding.still}
-            closure = Closure(
-                structure, compiled, asked=asked, still=fixed, heavy_x=heavy_x, heavy_R=heavy_R, by_arms=True, ws=ws
-            )
+            asked: list[Weld | Strain] = [*(goal if share > 0 else []), *strains]
+            closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws)
             x, R, gap = closure.close(x, R, ITERATIONS)
             if not closure.is_closed(gap, x):
                 at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
                 on_the_way = f" on the path to the coordinates asked for, with {at}" if share < 1 else ""
-                raise AssemblyError(conflict(structure, closure, x, R, list(still), list(coordinates), on_the_way))
+                raise AssemblyError(_conflict(structure, closure, x, R, list(still), on_the_way))
             if counter is not None:
                 counter.follow(x, R)
             if share == 0:
@@ -337,7 +283,6 @@ def _matched(
     motion: np.ndarray,
     strains: Sequence[Strain] = (),
     *,
-    holding: _Holding = _NOTHING_HELD,
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
@@ -351,19 +296,11 @@ def _matched(
         frames = JointFrames(structure, structure.joint(name))
         asked.append(Weld(frames, *frames.relative_pose(x, R)))
         targets.append(frames.twist(x, R, values))
-    asked += holding.welds
-    targets += [np.zeros(6)] * len(holding.welds)
     hard = np.full(6 * len(targets), np.inf)
     target = np.concatenate([[], *targets, np.zeros(6 * len(strains))])
     with borrowed_coupled_workspace(compiled.plan, compiled.functions) as ws:
         closure = Closure(
-            structure,
-            compiled,
-            asked=[*asked, *strains],
-            still={*still, *holding.still},
-            heavy_x=heavy_x,
-            heavy_R=heavy_R,
-            ws=ws,
+            structure, compiled, asked=[*asked, *strains], still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws
         )
         wanted = np.abs(closure.scale[len(closure.scale) - len(target) :] * target).max(initial=0.0)
         before = closure.speed(motion)
@@ -374,14 +311,14 @@ def _matched(
             motion, _ = closure.velocity(x, R, start, target, stiffness)
     if strains and not np.abs(left).max() <= allowed:
         # what round-off leaves of the rates beside the large multipliers of the strains
-        return _matched(structure, compiled, rates, x, R, motion, holding=holding)
+        return _matched(structure, compiled, rates, x, R, motion)
     worst = int(np.argmax(np.abs(left))) if left.size else 0
     if left.size and not abs(left[worst]) <= allowed:
         number = closure.joint[worst]
         part = structure.joints[number].label if number >= 0 else "a coupling"
         raise StateError(
             f"no velocity of mechanism '{structure.name}' has the rates asked for: {part} would part at"
-            f" {abs(left[worst]):.3g} m/s. {freed(rates, 'rates')}Leave out the rates that follow from the others"
+            f" {abs(left[worst]):.3g} m/s. Leave out the rates that follow from the others"
         )
     return motion
 
@@ -404,6 +341,84 @@ def flipped_joint(structure: Structure, x: np.ndarray, R: np.ndarray) -> Joint |
         if np.abs(turn - joint_pose(joint, frames.coordinates(turn, shift))[0]).max() > largest:
             return joint
     return None
+
+
+def _conflict(
+    structure: Structure, closure: Closure, x: np.ndarray, R: np.ndarray, held: Sequence[int], way: str
+) -> str:
+    """Report of the gap that cannot be closed, its size and loop; poses where the gaps are smallest together."""
+    g, _ = closure.evaluate(x, R)
+    gaps = {}
+    for j in np.unique(closure.joint[closure.joint >= 0]):
+        gaps[int(j)] = float(np.linalg.norm((closure.scale * g)[closure.joint == j]))
+    largest = max(gaps.values())
+    open_ = [j for j in gaps if not gaps[j] <= SHARE_OF_CONFLICT * largest]  # all, where they are no numbers
+    open_ = sorted(open_, key=gaps.__getitem__, reverse=True) or [max(gaps, key=gaps.__getitem__)]
+    loop, locked = _loop_through(structure, open_, held), _locked_joints(structure, closure, x, R)
+    if elsewhere := not set(locked) <= set(loop):  # gaps spread to loops that are free to move
+        loop = _loop_through(structure, locked, held)
+    names = " - ".join(f"'{structure.joints[j].name}'" for j in loop)
+    parts = [f"{structure.joints[j].label} {gaps[j]:.2g} m" for j in open_]
+    for force, gap in closure.coupling_gaps(g):
+        if gap > SHARE_OF_CONFLICT * largest:
+            parts.append(f"{structure.forces[force].label} {gap:.2g} m")
+    at = f", locked at joints {', '.join(repr(structure.joints[j].name) for j in locked)}," if elsewhere else ""
+    where = f"the loop {names}{at} stays" if len(loop) > 1 else f"{structure.joints[loop[0]].label} stays"
+    held_bodies = [f"body '{structure.bodies[i].name}'" for i in held]
+    held_bodies += [item.frames.joint.label for item in closure.asked]
+    holding = f", holding {', '.join(dict.fromkeys(held_bodies))}" if held_bodies else ""
+    return (
+        f"mechanism '{structure.name}' cannot be put together{holding}{way}: {where} open by"
+        f" {sum(gaps[j] for j in open_):.3g} m: {', '.join(parts)}."
+        " Change the coordinates, poses or bodies asked for, or the dimensions of the loop"
+    )
+
+
+def _locked_joints(structure: Structure, closure: Closure, x: np.ndarray, R: np.ndarray) -> list[int]:
+    """Return joints that move in the only motion left when gaps stop shrinking: their links are in line.
+
+    The most moved first. None where other motions are left too, or the rows are more than `MOST_ROWS`.
+    """
+    size = closure.row_size(G := closure.evaluate(x, R)[1])
+    A = closure.matrix(G, size)
+    if len(size) > MOST_ROWS:
+        return []
+    A = A if isinstance(A, np.ndarray) else A.toarray()
+    moving = np.flatnonzero(np.repeat(closure.root.any(axis=(1, 2)), 6))
+    values, motions = np.linalg.svd(A[:, moving])[1:]
+    if len(values) < len(moving) or np.count_nonzero(values > SINGULAR * values[0]) != len(moving) - 1:
+        return []
+    y = np.zeros(A.shape[1])
+    y[moving] = motions[-1]
+    motion = closure.motion(y)
+    turned = np.zeros(len(structure.joints))
+    for j, joint in enumerate(structure.joints):
+        frames = JointFrames(structure, joint)
+        turned[j] = np.linalg.norm(np.einsum("ksl,sl->k", frames.twist_jacobian(x, R), motion[[frames.a, frames.b]]))
+    return [int(j) for j in np.argsort(-turned) if turned[j] > SHARE_OF_CONFLICT * turned.max()]
+
+
+def _loop_through(structure: Structure, open_joints: Sequence[int], held: Sequence[int]) -> list[int]:
+    """Return the shortest loop of open joints through the first one, else of any joints; held bodies count as world."""
+    import networkx as nx  # slow to import
+
+    fixed = {WORLD, *(structure.bodies[i].name for i in held)}
+
+    def end(body: str) -> str:
+        return WORLD if body in fixed else body
+
+    first = structure.joints[open_joints[0]]
+    for allowed in (open_joints, range(len(structure.joints))):
+        graph = nx.Graph()
+        graph.add_nodes_from((end(first.body_a), end(first.body_b)))
+        for j in allowed:
+            joint = structure.joints[j]
+            if joint is not first:
+                graph.add_edge(end(joint.body_a), end(joint.body_b), joint=j)
+        if nx.has_path(graph, end(first.body_b), end(first.body_a)):
+            path = nx.shortest_path(graph, end(first.body_b), end(first.body_a))
+            return [open_joints[0], *(graph.edges[edge]["joint"] for edge in nx.utils.pairwise(path))]
+    return [open_joints[0]]
 
 
 def state_of(x: np.ndarray, R: np.ndarray, motion: np.ndarray, like: np.ndarray | None = None) -> State:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import array_of, checked_call
 from varint.base.display import html_table, numbers_text, value_text
 from varint.base.errors import ArgumentError
-from varint.kinematics.assembly import assemble, checked_state, make_state, with_start
+from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
 from varint.kinematics.frames import in_body
 from varint.kinematics.joint_reader import JointReader
@@ -88,17 +88,14 @@ class Mechanism(CompiledStructure):
         velocity, angular_velocity : dict
             Body name to velocity (3,), m/s, world, and angular velocity (3,), rad/s, body.
 
-        Joints that are named hold their values. Others keep the coordinates of ``start``, or of the reference
-        configuration, and move only as loops, couplings and constraints of forces require: if one of these is named,
-        those that follow start from the reference configuration. A loop is moved to its coordinates in small steps, on
-        the branch of the reference configuration; whole turns are left out where they lead back to the same pose and
-        nothing counts them. Of rates that are free the angular ones of joints are the least, then the displacements: a
-        base on driven wheels does not pitch. Poses and velocities of bodies are approached as closely as the joints
-        allow, and the joints that carry these bodies follow. Joints with a compliance are treated as rigid. If only
-        coordinates and rates are given, beams stay undeformed where the joints allow it, and strain otherwise.
+        In a tree, joints not named keep the coordinates of the reference configuration and do not
+        move; in a loop they follow. A loop is driven to its coordinates in small pieces, on the
+        branch of the reference configuration; that path leaves out whole turns that change no pose. What is given of a
+        body is held against the others, as far as the joints allow. Joints with a compliance are closed as rigid ones.
         The state carries the coordinates asked for with all their turns: springs, stops and servos start from them.
         Joints that only ``position`` or ``quat_wxyz`` move have the turn nearest to zero, or to the middle of the range
         of their stops; where that leaves more than one turn, a run from there gives a TurnsWarning.
+        Where coordinates and rates alone are given, beams follow as rigid bodies, or strain as the joints require.
 
         Raises
         ------
@@ -119,8 +116,6 @@ class Mechanism(CompiledStructure):
         if all(value is None for value in arguments.values()):
             arguments |= self.start
         twin = self.rigid_twin
-        if coordinates:
-            arguments["coordinates"] = with_start(twin, twin.compiled, coordinates, self.start.get("coordinates"))
         state = make_state(twin, lambda: twin.compiled, **arguments)
         warn_of_degrees(self, coordinates or {})
         return state
