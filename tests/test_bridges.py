@@ -186,7 +186,8 @@ def test_the_angle_of_a_hinge_is_its_coordinate():
     states.mechanism, states.parameters = mechanism, ()
     run = vi.simulate(mechanism, 0.5, DT, tol=1e-12)
     for joint in mechanism.joints:
-        by_states = [mechanism.coordinates(run.at(t))[joint.name] for t in times]
+        poses = [vi.State(*list(vars(run.at(t)).values())[:4]) for t in times]  # without turns, as those of a rollout
+        by_states = [mechanism.coordinates(pose)[joint.name] for pose in poses]
         np.testing.assert_allclose(states.angle(joint.name), by_states, rtol=0, atol=1e-14, err_msg=joint.name)
     states.parameters = ["crank pin.axis[0]"]
     with pytest.raises(

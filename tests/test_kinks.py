@@ -1,4 +1,4 @@
-"""Gradients beside kinks of laws, and linear systems in the joints' own coordinates."""
+"""Gradients beside kinks of laws."""
 
 import dataclasses
 
@@ -97,48 +97,3 @@ def test_slopes_beside_kinks():
     assert kink == pytest.approx(3.0, rel=1e-3)
     slopes, _ = slopes_of(lambda share, stages: np.where(share > away[stages], 7.0 + share, -share), away.size)
     np.testing.assert_allclose(slopes, [-1.0, -1.0, -1.0, -1.0, 1.0], rtol=1e-6)
-
-
-AXES = {"Revolute": {"axis": (0.3, 0.5, 0.8)}, "Prismatic": {"axis": (0.3, 0.5, 0.8)}}
-AXES |= {"Spherical": {}, "Cylindrical": {"axis": (0.3, 0.5, 0.8)}, "Helical": {"axis": (0, 1, 0), "lead": 0.1}}
-AXES |= {"Universal": {"axis": (1, 0, 0), "axis_b": (0, 1, 0)}, "Planar": {"axis": (0.2, 1, 0.1)}, "Free": {}}
-
-
-def carried(first, second):
-    bodies, joints, name, place = [], [], "world", np.zeros(3)
-    for k, kind in enumerate((first, second)):
-        centre = place + [0.3, 0.0, -0.1]
-        bodies.append(vi.Body(f"b{k}", mass=1.0 + k, inertia=np.diag([0.05, 0.06, 0.07]), position=centre))
-        point = {} if kind == "Free" else {"point": place}
-        joints.append(getattr(vi, kind)(f"j{k}", name, f"b{k}", **point, **AXES[kind]))
-        name, place = f"b{k}", centre + [0.1, 0.05, 0.2]
-    return vi.Mechanism("m", bodies, joints)
-
-
-@pytest.mark.parametrize("moving", [False, True])
-@pytest.mark.parametrize("second", AXES)
-@pytest.mark.parametrize("first", AXES)
-def test_linear_systems_are_those_of_joint_coordinates(first, second, moving):
-    mechanism, rng = carried(first, second), np.random.default_rng(3)
-    equations = vi.EquationsOfMotion(mechanism)
-    q, v = rng.uniform(-0.5, 0.5, (2, equations.size))
-    v = v if moving else 0.0 * v
-    system = vi.linearize(mechanism, equations.state(q, v))
-    assert system.chart == "joints"
-    order = []
-    for name, own in vi.redmax.coordinates(mechanism).items():
-        several = own.stop - own.start > 1
-        order += [f"{name}[{k}]" if several else name for k in range(own.stop - own.start)]
-    n, e = equations.size, 1e-3
-    where = [system.names.index(name) for name in order]
-
-    def slope(dq, dv):
-        far, near = ([equations.acceleration(0.0, q + s * dq, v + s * dv) for s in (h, -h)] for h in (e, 0.5 * e))
-        return (8.0 * (near[0] - near[1]) - (far[0] - far[1])) / (6.0 * e)
-
-    none = np.zeros(n)
-    wanted = np.array([slope(d, none) for d in np.eye(n)] + [slope(none, d) for d in np.eye(n)]).T
-    found = system.A[n:][np.ix_(where, where + [n + k for k in where])]
-    np.testing.assert_allclose(found, wanted, atol=1e-7 * max(1.0, np.abs(wanted).max()))
-    np.testing.assert_allclose(system.offset[n:][where], equations.acceleration(0.0, q, v), atol=1e-9)
-    np.testing.assert_array_equal(system.A[:n], np.eye(n, 2 * n, n))

@@ -292,7 +292,9 @@ def test_wrong_arguments_are_refused():
         vi.redmax.simulate(mechanism, 1.0, every=0)
     state = mechanism.state()
     with pytest.raises(vi.StateError, match="open"):
-        vi.redmax.simulate(mechanism, 1.0, state=vi.State(state.position + [[0], [1]], *list(vars(state).values())[1:]))
+        vi.redmax.simulate(
+            mechanism, 1.0, state=vi.State(state.position + [[0], [1]], *list(vars(state).values())[1:4])
+        )
     still = vi.Mechanism("still", [vi.Body.box("b", (1, 1, 1), 1.0)], [vi.Fixed("f", "world", "b")])
     with pytest.raises(vi.ArgumentError, match="no coordinate"):
         vi.redmax.simulate(still, 1.0)

@@ -56,7 +56,9 @@ def check_steps(steps, *given, **options):
         assert np.abs(mine.states(within) - scipys.states(within)).max() < 1e-8 * scale
         turns = mine.equations.memory()["turns"].copy()
         scipys.settle()
-        assert turns == pytest.approx(scipys.equations.memory()["turns"], abs=1e-8)
+        period = mine.equations.compiled.plan.measures.period
+        counted = np.flatnonzero(period > 0.0)  # angles, from one evaluation to the next
+        assert turns[counted] == pytest.approx(scipys.equations.memory()["turns"][counted], abs=0.1)
         mine.settle()
         mine.recall(scipys.memory())
 

@@ -68,6 +68,7 @@ def test_springs_and_servos_along_six_coordinates(tmp_path):
 
 def test_stops_of_six_coordinates_hold(tmp_path):
     """The body falls onto the stop of its upright slide and stays."""
+    pytest.importorskip("mujoco")
     limited = SLIDES.replace('axis="0 0 1" OF_SLIDES', 'axis="0 0 1" range="-.05 1"')
     text = text_of().replace(SLIDES.replace("OF_SLIDES", 'damping=".5"'), limited.replace("OF_SLIDES", 'damping=".5"'))
     path = tmp_path / "stop.xml"
@@ -79,6 +80,7 @@ def test_stops_of_six_coordinates_hold(tmp_path):
 
 def test_armature_and_friction_along_six_coordinates(tmp_path):
     """Accelerations of a box whose slides have armatures: the slides see mass and armature, and damping."""
+    pytest.importorskip("mujoco")
     text = text_of(of_slides='armature="3"', of_turns='damping=".1"').replace('pos=".1 .02 0"', "")
     path = tmp_path / "six.xml"
     path.write_text(text)
@@ -89,6 +91,7 @@ def test_armature_and_friction_along_six_coordinates(tmp_path):
 
 
 def test_three_slides_and_a_ball(tmp_path):
+    pytest.importorskip("mujoco")
     path = tmp_path / "ball.xml"
     path.write_text(text_of(BALL, of_turns=""))
     mechanism = vi.load_mechanism(path)

@@ -1,6 +1,7 @@
 """Warnings of gradients: jumps of efforts that a run passes, and kinks at which it stands."""
 
 import warnings
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -31,14 +32,19 @@ class Jumps(MotionSum):
         plan = run.compiled.plan
         sums = np.repeat(np.arange(plan.laws.sum_law.size - 1), np.diff(plan.laws.sum_law))
         beyond = sums >= plan.compliant.joint_sum.size
-        self._laws = [(int(f), int(sums[f])) for f in np.flatnonzero(beyond & (plan.laws.kind != SPRING))]
+        laws: Iterable[int] = (
+            [] if run.is_adaptive else np.flatnonzero(beyond & (plan.laws.kind != SPRING))
+        )  # no times of stages there
+        self._laws = [(int(f), int(sums[f])) for f in laws]
         self._ws = workspace(plan, 1, run.compiled.functions) if self._laws else None
         self._later: dict[int, tuple[np.ndarray, ...]] = {}  # the first stage of the part that was gone back along last
 
     def _add(self, count: int, adjoint: Adjoint, total: float) -> float:
         plan, tape, by = self.run.compiled.plan, self.run.tape, adjoint.by
-        times = self.run.dt * (self.run.knots[tape.node[:count]] + tape.share[:count]) if count else np.zeros(0)
-        for f, s in self._laws if count else ():
+        if not (count and self._laws):
+            return total
+        times = self.run.dt * (self.run.knots[tape.node[:count]] + tape.share[:count])
+        for f, s in self._laws:
             e, a = plan.laws.element[f], plan.laws.state[f]
             parts = (
                 np.column_stack([by.value[:count, s], by.rate[:count, s]]),
