@@ -58,7 +58,8 @@ def check(first, second, moving):
         return np.concatenate([x[n:], equations.acceleration(0.0, x[:n], x[n:])])
 
     A = np.array([slope(flow, whole, k)[both] for k in both]).T
-    assert pytest.approx(A, abs=1e-7 * max(1.0, np.abs(A).max())) == system.A
+    reach = 1e-6 if "SplineSurface" in (first, second) else 1e-7  # differences of both sides near a knot
+    assert pytest.approx(A, abs=reach * max(1.0, np.abs(A).max())) == system.A
     assert system.offset == pytest.approx(flow(whole)[both], abs=1e-9 * max(1.0, np.abs(flow(whole)).max()))
 
 

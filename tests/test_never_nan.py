@@ -25,6 +25,7 @@ def numbers_of(found):
     """All numbers of a result."""
     if dataclasses.is_dataclass(found):
         found = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+        found.pop("turns", None)  # NaN there: the nearest turn
     if isinstance(found, dict):
         found = list(found.values())
     if isinstance(found, (list, tuple)):

@@ -55,8 +55,14 @@ class JointCoordinates(Coordinates):
     joints: tuple[JointAmong, ...] = field(default=())
 
     @classmethod
-    def of(cls, coordinates: Coordinates, candidates: Candidates) -> "JointCoordinates":
-        """Return the joints' own coordinates in place of those of the chart, the same ones about the same state."""
+    def of(cls, coordinates: Coordinates, candidates: Candidates) -> Coordinates:
+        """Return the joints' own coordinates in place of those of the chart, the same ones about the same state.
+
+        ``coordinates`` themselves where floating bodies or compliant rows are among them, which have the chart alone.
+        """
+        of_joints = {name for _, names in candidates.joints for name in names}
+        if not of_joints.issuperset(coordinates.names):
+            return coordinates
         number = {name: k for k, name in enumerate(coordinates.names)}
         joints = []
         for frames, names in candidates.joints:

@@ -43,7 +43,7 @@ class Linearization(Shown):
 
     x (2 n,): joint coordinates less those of the state, m or rad, and their rates less those of the state, as
     `Mechanism.coordinates` and `rates` give them. In the ``chart``, coordinates and rates of a nearby state are taken
-    with the joints' rows at the state itself, as those of floating bodies and compliant rows always are: to first
+    with the joints' rows at the state itself, as they always are where bodies float or rows are compliant: to first
     order of a pose the two agree, off equilibrium A differs. x': the time derivative of x, or where there is a step
     ``dt`` the x that it leads to. u (m,): the inputs less those at the state, constant over a step.
 
@@ -282,7 +282,7 @@ class Linearizer(Shown):
         given = inputs_at(mechanism, 0.0, state)[self._forces]
         return Linearization(
             mechanism.name, about.state, self.dt, found[:, :n2], found[:, n2:], system.offset(), about.names,
-            self._inputs, given, system.basis, rows, self.chart, about, self,
+            self._inputs, given, system.basis, rows, not isinstance(about, JointCoordinates), about, self,
         )  # fmt: skip
 
     def _second(self, about: Coordinates, B: np.ndarray) -> SecondOrder:

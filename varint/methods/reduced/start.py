@@ -35,7 +35,7 @@ def start_of(
         reduced = _driven(equations, checked(equations, state), motions)
         equations.start_turns(reduced.q, {}, {})
         return _meeting(equations, *equations.in_charts(reduced.q, reduced.qdot))
-    checked_state(equations.mechanism, state, "state")
+    state = state.of_bodies(*checked_state(equations.mechanism, state, "state"))
     state = with_turns(equations.mechanism, equations.compiled, state)
     reduced = _driven(equations, reduce(equations.tree, equations.mechanism, state), motions)
     equations.start_turns(reduced.q, state.turns, state.memory)
