@@ -220,7 +220,7 @@ FLAP = {0: 3.516015, 2: 4.137320, 4: 5.585001, 6: 7.360373, 8: 9.256838, 10: 11.
 def flap_frequencies(n):
     found = []
     for rate in FLAP:
-        roots = vi.linearize(*models.propeller(n, float(rate))).eigenvalues
+        roots = vi.linearize(*models.propeller(n, float(rate)), chart=True).eigenvalues
         found.append(roots.imag[roots.imag > 1e-3].min())
     return np.array(found)
 
