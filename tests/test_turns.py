@@ -247,3 +247,35 @@ def test_restart_of_a_twisted_bushing(name):
     again = RUNS[name](m, 0.1, t[node])
     np.testing.assert_allclose(again.position, t.position[node : node + 101], rtol=0, atol=1e-12)
     np.testing.assert_allclose(again.energy[0], t.energy[0], rtol=1e-4)
+
+
+@pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate])
+@pytest.mark.parametrize(
+    ("turns", "words"),
+    [
+        ([1.0], "must be a dict"),
+        ({"hh": 1.0}, "no joint 'hh'"),
+        ({"h": "x"}, "turns of revolute joint 'h' in the state must be numbers"),
+        ({"h": [1.0, 2.0]}, r"shape \(1,\)"),
+        ({"h": np.inf}, "turns of revolute joint 'h' in the state"),
+        ({"h": None}, "turns of revolute joint 'h' in the state"),
+    ],
+)
+def test_wrong_turns_are_refused_by_the_name_of_the_joint(simulate, turns, words):
+    disc, hinge = (
+        vi.Body.cylinder("disc", 0.1, 0.02, 1.0),
+        vi.Revolute("h", "world", "disc", point=(0, 0, 0), axis=(0, 0, 1)),
+    )
+    mechanism = vi.Mechanism("m", [disc], [hinge])
+    state = vi.State(np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)), np.zeros((1, 3)), turns=turns)
+    with pytest.raises(vi.StateError, match=words):
+        simulate(mechanism, 0.01, 1e-3, state=state)
+
+
+@pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate])
+def test_states_of_lists_are_states(simulate):
+    mechanism = vi.mechanisms.n_pendulum(1)
+    state = mechanism.state()
+    lists = vi.State(*(array.tolist() for array in list(vars(state).values())[:4]))
+    runs = [simulate(mechanism, 0.05, 1e-2, state=each).position for each in (state, lists)]
+    assert np.array_equal(*runs)

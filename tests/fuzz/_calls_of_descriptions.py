@@ -119,7 +119,9 @@ def mechanism_calls() -> dict[str, Call]:
         "angular_velocity": lambda: {"crank": (0.0, 0.0, 0.0)},
     }
     held = {"guess": state, "hold": lambda: ["rocker"], "coordinates": lambda: {}, "rates": lambda: {}}
-    arrays = {name: np.array(array) for name, array in list(vars(state).items())[:4]}
+    values = dict(vars(state))
+    kept = {name: dict(values.pop(name)) for name in ("turns", "memory")}
+    arrays = {name: np.array(array) for name, array in values.items()} | kept
 
     def with_state(**given):
         return four.state(**given)

@@ -1,7 +1,5 @@
 """Checks of the state that a run or a study starts from."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from varint.base.checks import array_of, of_type
@@ -40,6 +38,8 @@ def checked_arrays(mechanism: CompiledStructure, state: State) -> State:
         raise ArgumentError(f"state is a {type(state).__name__}: {converter} gives the State to start from")
     of_type(state, State, "state", ArgumentError)
     nb = len(mechanism.bodies)
-    for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
+    position, quats, velocity, spin = (
         array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)
-    return replace(state, quat_wxyz=unit_quaternions(mechanism, state.quat_wxyz, "state"))
+        for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3))
+    )
+    return state.of_bodies(position, unit_quaternions(mechanism, quats, "state"), velocity, spin)

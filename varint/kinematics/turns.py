@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from varint.base.callers import level_of_user
-from varint.base.checks import array_of, by_name
+from varint.base.checks import array_of, by_name, shown
 from varint.base.errors import StateError, TurnsWarning
 from varint.kinematics.frames import JointFrames, nearest_coordinates, with_world
 from varint.model.forces.base import Constraint, Effort
@@ -114,9 +114,13 @@ def checked_turns(structure: Structure, state: State, label: str) -> dict[str, n
         state.turns, structure.joint_index, f"turns of the {label}", "joint", StateError
     ).items():
         joint = structure.joint(name)
-        numbers = np.atleast_1d(np.asarray(values, dtype=float))
-        known = array_of(np.nan_to_num(numbers), (joint.dof,), f"turns of {joint.label} in the {label}", StateError)
-        checked[name] = np.where(np.isnan(numbers), np.nan, known)
+        where = f"turns of {joint.label} in the {label}"
+        try:
+            unknown = np.isnan(numbers := np.atleast_1d(values))
+        except (TypeError, ValueError):  # no numbers, or rows of several lengths
+            raise StateError(f"{where} must be numbers, one for each of its coordinates, got {shown(values)}") from None
+        known = array_of(np.where(unknown, 0.0, numbers), (joint.dof,), where, StateError)
+        checked[name] = np.where(unknown, np.nan, known)
     return checked
 
 
