@@ -451,6 +451,12 @@ def checked_state(
     return arrays[0], unit_quaternions(structure, arrays[1], label), arrays[2], arrays[3]
 
 
+def with_checked_arrays(structure: Structure, state: State, label: str) -> State:
+    """Return a state with the arrays of `checked_state`, and its own turns and memory; ``label`` names it in errors."""
+    arrays = checked_state(structure, state, label)
+    return state.of_bodies(*arrays)
+
+
 def unit_quaternions(structure: Structure, quats: np.ndarray, label: str) -> np.ndarray:
     """Return the orientations (nb, 4) of a state, normalised; orientations of norm one keep their bits."""
     whole = isinstance(quats, np.ndarray) and quats.dtype == float

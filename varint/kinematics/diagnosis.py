@@ -12,7 +12,7 @@ import numpy as np
 
 from varint.base.display import Shown, count_text, described, html_table
 from varint.base.errors import StateError
-from varint.kinematics.assembly import checked_state
+from varint.kinematics.assembly import with_checked_arrays
 from varint.kinematics.closure import Closure
 from varint.kinematics.frames import JointFrames, with_world
 from varint.kinematics.loop_clusters import RANK_TOLERANCE, bodies_jacobian, clusters_at, placed
@@ -202,7 +202,7 @@ def _couplings(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosis:
     """Return the mobility of a pose, see `Mechanism.diagnose`."""
-    state = State(*checked_state(structure, state, "state"), turns=state.turns)
+    state = with_checked_arrays(structure, state, "state")
     closure, pose = Closure(structure, compiled, couplings=False), with_world(state.position, state.quat_wxyz)
     left = closure.gap(closure.evaluate(*pose)[0])
     if not left <= LARGEST_GAP * max(compiled.length, np.abs(pose[0]).max()):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import array_of, checked_call
 from varint.base.display import html_table, numbers_text, value_text
 from varint.base.errors import ArgumentError
-from varint.kinematics.assembly import assemble, checked_state, make_state
+from varint.kinematics.assembly import assemble, checked_state, make_state, with_checked_arrays
 from varint.kinematics.diagnosis import Diagnosis, diagnose
 from varint.kinematics.frames import in_body
 from varint.kinematics.joint_reader import JointReader
@@ -291,7 +291,7 @@ class Mechanism(CompiledStructure):
         ``state``: ``state()`` where not given. Raises StateError for a state of other bodies.
         """
         state = self.state() if state is None else state
-        return ShownState(self, state.of_bodies(*checked_state(self, state, "state")))
+        return ShownState(self, with_checked_arrays(self, state, "state"))
 
     def coordinates(self, state: State) -> dict[str, np.ndarray]:
         """Return the coordinates (dof,) of each joint by name at ``state``, () of one coordinate.

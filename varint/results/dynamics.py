@@ -8,7 +8,7 @@ import numpy as np
 
 from varint.base.checks import finite, flag, of_type
 from varint.base.errors import ArgumentError, StateError
-from varint.kinematics.assembly import checked_state
+from varint.kinematics.assembly import checked_state, with_checked_arrays
 from varint.kinematics.drift import joint_drift
 from varint.kinematics.turns import near_of
 from varint.mechanism.mechanism import Mechanism
@@ -76,7 +76,7 @@ def energy(mechanism: Mechanism, state: State, t: float = 0.0) -> Energy:
     reading = energy_read(mechanism, reader, state)
     if reading is not None:
         return reading
-    checked = state.of_bodies(*checked_state(mechanism, state, "state"))
+    checked = with_checked_arrays(mechanism, state, "state")
     return energy_at(mechanism, checked, lambda: inputs_at(mechanism, t, state))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from varint.base.checks import of_type
 from varint.base.errors import StateError
-from varint.kinematics.assembly import checked_state, with_rates
+from varint.kinematics.assembly import with_checked_arrays, with_rates
 from varint.kinematics.turns import with_turns
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.prescribed_joints import places
@@ -35,7 +35,7 @@ def start_of(
         reduced = _driven(equations, checked(equations, state), motions)
         equations.start_turns(reduced.q, {}, {})
         return _meeting(equations, *equations.in_charts(reduced.q, reduced.qdot))
-    state = state.of_bodies(*checked_state(equations.mechanism, state, "state"))
+    state = with_checked_arrays(equations.mechanism, state, "state")
     state = with_turns(equations.mechanism, equations.compiled, state)
     reduced = _driven(equations, reduce(equations.tree, equations.mechanism, state), motions)
     equations.start_turns(reduced.q, state.turns, state.memory)
