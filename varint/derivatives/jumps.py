@@ -43,7 +43,6 @@ class Jumps(MotionSum):
         plan, tape, by = self.run.compiled.plan, self.run.tape, adjoint.by
         if not (count and self._laws):
             return total
-        times = self.run.dt * (self.run.knots[tape.node[:count]] + tape.share[:count])
         for f, s in self._laws:
             e, a = plan.laws.element[f], plan.laws.state[f]
             parts = (
@@ -55,10 +54,12 @@ class Jumps(MotionSum):
             later = self._later.get(f, tuple(part[:0] for part in parts))
             self._later[f] = tuple(part[:1].copy() for part in parts)
             joined = [np.ascontiguousarray(np.concatenate([*pair])) for pair in zip(parts, later, strict=True)]
-            found = np.zeros(max(len(joined[0]) - 1, 0))
-            jumps_of_law(plan, self._ws, f, *joined, found)
-            if (passed := np.flatnonzero((found != 0.0) & acts[: found.size])).size:
-                self.first[int(self.run.compiled.force[e])] = float(times[passed[0]]), abs(float(found[passed[0]]))
+            jumps = np.zeros(max(len(joined[0]) - 1, 0))
+            jumps_of_law(plan, self._ws, f, *joined, jumps)
+            if (passed := np.flatnonzero((jumps != 0.0) & acts[: jumps.size])).size:
+                k = passed[0]  # all steps are of dt here
+                time = self.run.dt * float(tape.node[k] + tape.share[k])
+                self.first[int(self.run.compiled.force[e])] = time, abs(float(jumps[k]))
         return total
 
     def tell(self, slopes: list[tuple[str, StageSlopes]]) -> None:

@@ -1,4 +1,4 @@
-"""Derivatives by numbers of what acts in the stages of a run, by differences that no kink of a law lies between.
+"""Derivatives of the efforts in the stages of a run by a number, by differences that span no kink of a law.
 
 Each stage has its own steps: shorter ones where the two sides of a difference disagree, and at a kink one side alone.
 """
@@ -26,7 +26,7 @@ Kernel = Callable[..., None]
 
 
 class StageSlopes(MotionSum):
-    """The derivative of what acts, summed over all stages with the gradient by it, along a change of the plan.
+    """The derivative of the efforts along a change of the plan, each times the gradient by it, summed over all stages.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class StageSlopes(MotionSum):
 
 
 def slopes_of(values: Callable[[float, np.ndarray], np.ndarray], count: int) -> tuple[np.ndarray, float]:
-    """Derivatives (count,) at 0 of ``values(share, stages)``, one a stage, and how far sides of kinks are apart.
+    """Return derivatives (count,) at 0 of ``values(share, stages)``, one a stage, and the difference of sides of kinks.
 
     Steps get shorter until differences to both sides agree. At a kink the derivative is that of the side on which the
     values are smooth, of two such sides the larger.
@@ -82,11 +82,11 @@ def slopes_of(values: Callable[[float, np.ndarray], np.ndarray], count: int) -> 
         middle = here[left]
         right = (4.0 * near - ahead - 3.0 * middle) / h
         before = (3.0 * middle - 4.0 * back + behind) / h
-        found, bend = (8.0 * (near - back) - (ahead - behind)) / (6.0 * h), np.abs(right - before)
+        central, bend = (8.0 * (near - back) - (ahead - behind)) / (6.0 * h), np.abs(right - before)
         noise = NOISE * np.max(np.abs([ahead, behind, middle]), axis=0) / h
         better = bend < least[left]
-        slopes[left[better]], least[left[better]] = found[better], bend[better]
-        kinked = ~(bend <= SAME * np.abs(found) + noise)
+        slopes[left[better]], least[left[better]] = central[better], bend[better]
+        kinked = ~(bend <= SAME * np.abs(central) + noise)
         if not kinked.any():
             return slopes, 0.0
         if h > 1.5 * FIRST * FINER ** (SCALES - 1):
@@ -107,12 +107,12 @@ def slopes_of(values: Callable[[float, np.ndarray], np.ndarray], count: int) -> 
 
 
 def arrays_of(record: CompiledRecord) -> list[np.ndarray]:
-    """The arrays of a record and of those in it."""
+    """Return the arrays of a record and of the records in it."""
     return [each for part in record for each in (arrays_of(part) if isinstance(part, CompiledRecord) else [part])]
 
 
 def shifted(record: CompiledRecord, slopes: Iterator[np.ndarray | None], change: float) -> "CompiledRecord":
-    """The record with arrays that changed by ``change`` times their ``slopes``, see `arrays_of`."""
+    """Return the record with arrays that changed by ``change`` times their ``slopes``, see `arrays_of`."""
     parts = []
     for part in record:
         if isinstance(part, CompiledRecord):
@@ -124,19 +124,19 @@ def shifted(record: CompiledRecord, slopes: Iterator[np.ndarray | None], change:
 
 
 def slopes_of_plan(plan: Plan, made: dict[float, Plan], step: float) -> list[np.ndarray | None]:
-    """Derivatives of the arrays of a plan, from plans at shares that `differences` over ``step`` ask for."""
+    """Return derivatives of the arrays of a plan, from plans at the shares that `differences` over ``step`` need."""
     arrays = {share: arrays_of(each) for share, each in made.items()}
-    found: list[np.ndarray | None] = []
-    for k, own in enumerate(arrays_of(plan)):
-        if own.dtype.kind != "f" or all(np.array_equal(each[k], own) for each in arrays.values()):
-            found.append(None)
+    slopes: list[np.ndarray | None] = []
+    for k, array in enumerate(arrays_of(plan)):
+        if array.dtype.kind != "f" or all(np.array_equal(each[k], array) for each in arrays.values()):
+            slopes.append(None)
             continue
-        finite = np.isfinite(own)
+        finite = np.isfinite(array)
 
         def at(share: float, k: int = k, finite: np.ndarray = finite) -> np.ndarray:
             if share not in arrays:
                 raise MechanismError(OTHER_PARTS)  # `differences` takes the other side
             return np.where(finite, arrays[share][k], 0.0)
 
-        found.append(differences(at, step))
-    return found
+        slopes.append(differences(at, step))
+    return slopes

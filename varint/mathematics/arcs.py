@@ -29,7 +29,7 @@ def _times(f, g):
 
 @njit
 def _of(f, value, slope, bend):
-    """Return the jet of a function of ``f`` with this value and these derivatives."""
+    """Return the jet of a function of the jet ``f`` (value, first, second), from its value and derivatives at ``f``."""
     return value, slope * f[1], bend * f[1] * f[1] + slope * f[2]
 
 
@@ -47,7 +47,7 @@ def _inverse(f):
 
 @njit
 def _angle(y, x, value):
-    """Return the jet of atan2(y, x), which is ``value`` but for whole turns."""
+    """Return the jet of atan2 of the jets ``y``, ``x`` (value, first, second); its ``value``, rad, has the turns."""
     size = x[0] * x[0] + y[0] * y[0]
     turn, turn_rate = x[0] * y[1] - y[0] * x[1], x[0] * y[2] - y[0] * x[2]
     grown = 2.0 * (x[0] * x[1] + y[0] * y[1])
@@ -98,7 +98,7 @@ def _along(axis, u):
 
 @njit
 def turns_around(p, q, axis, surface):
-    """Return whether the line from p to q has an arc."""
+    """Return whether the line from ``p`` to ``q`` (3,), m, has an arc; ``axis``, ``surface``: see `find_course`."""
     return find_course(part_across(axis, p), part_across(axis, q), axis, surface)[0] == AROUND
 
 
@@ -154,7 +154,7 @@ def arc_point(arc, part):
 
 @njit
 def arc_along(p, q, axis, surface, k):
-    """Return the arc as one coordinate moves: ``k`` of p, or k - 3 of q."""
+    """Return `arc_of` as coordinate ``k`` of ``p`` (3,), or k - 3 of ``q`` (3,), m, moves at one."""
     unit = 1.0 if k % 3 == 0 else 0.0, 1.0 if k % 3 == 1 else 0.0, 1.0 if k % 3 == 2 else 0.0
     return arc_of((p, unit if k < 3 else ZERO, ZERO), (q, ZERO if k < 3 else unit, ZERO), axis, surface)
 

@@ -71,7 +71,7 @@ def square_root(x):
 
 @njit(contract=False, inline="always")
 def vector_of(x, y, z):
-    """Return the double-double vector of three double-double numbers."""
+    """Return the double-double vector (3 heads, 3 rests) of three double-double numbers (head, rest)."""
     return (x[0], y[0], z[0]), (x[1], y[1], z[1])
 
 
@@ -145,7 +145,7 @@ def dot4(a, b):
 
 @njit(contract=False, inline="always")
 def _minor(x, y, u, v):
-    """Return x y - u v."""
+    """Return x y - u v of double-double numbers (head, rest)."""
     p, e = exact_product(x[0], y[0])
     q, f = exact_product(u[0], v[0])
     head, t = exact_sum(p, -q)
@@ -165,7 +165,7 @@ def cross(a, b):
 
 @njit(contract=False, inline="always")
 def _plain_minor(x, y, u, v):
-    """Return x y - u v of plain numbers x and u."""
+    """Return x y - u v of plain numbers x and u and double-double numbers y and v (head, rest)."""
     p, e = exact_product(x, y[0])
     q, f = exact_product(u, v[0])
     head, t = exact_sum(p, -q)

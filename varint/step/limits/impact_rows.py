@@ -30,7 +30,10 @@ MOST_PASSES = 20  # for each limit
 
 @njit
 def _gap_rate(plan, ws, pose, n, velocity):
-    """Rate of the gap of limit n at a pose, m/s or rad/s, with velocities (nb, 6); its row is left as it has to be."""
+    """Return the rate of the gap of limit n at a pose, m/s or rad/s, at velocities (nb, 6).
+
+    Writes its row of ``ws.jacobian``, zero if the row is released.
+    """
     limit_gap(plan, ws, pose, n)
     m, row = plan.limits.measure[n], ws.jacobian[pose, limit_row(plan, n)]
     rate = -plan.limits.sign[n] * rate_of(plan.measures.body[m], row, velocity)
@@ -41,16 +44,17 @@ def _gap_rate(plan, ws, pose, n, velocity):
 
 @njit
 def _restitution(plan, ws, n):
-    """Coefficient of restitution of limit n in its next impact, zero after many in one step."""
+    """Return the coefficient of restitution of limit n in its next impact; zero after `MOST_IMPACTS` in one step."""
     return plan.limits.restitution[n] if ws.search.impacts[n] < MOST_IMPACTS else 0.0
 
 
 @indirect(seconds=1, what="hard stops")
 def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
-    """Write the rates ``ws.search.rate`` of the gaps that touch at a node, or of limit ``met``, with ``ws.velocity``.
+    """Write to ``ws.search.rate`` (nl,) the rates of the gaps that touch at a node, and of limit ``met``.
 
-    Returns the highest rate at which a limit with restitution is approached, m/s or rad/s. Without contacts only those
-    of one component of the mechanism are looked at: what other ones do follows as impacts of its own, with derivatives.
+    At ``ws.velocity``, m/s or rad/s. Returns the highest rate at which a limit with restitution is approached. Without
+    contacts only limits of one component of the mechanism are included: other components have impacts of their own,
+    with derivatives. Also resets ``ws.search.was_closed``, ``ws.search.taking`` and ``ws.search.rebound``.
     """
     search, fastest, component = ws.search, 0.0, ANY
     if met >= 0 and plan.contacts.body.size == 0:
@@ -71,10 +75,11 @@ def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
 
 @indirect(seconds=1, what="hard stops")
 def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) -> bool:
-    """Choose the limits of the next impact and their rebounds, after `approach_limits`; whether any is hit.
+    """Choose the limits of the next impact and their rebounds, after `approach_limits`; return whether any is hit.
 
     Closed limits take part, limit ``met`` and those without restitution that are touched, and of the others those that
     are approached at the rate ``fastest``.
+    Writes ``ws.search.taking``, ``ws.search.rebound`` and ``ws.search.impacts``; closes the limits that take part.
     """
     search, any_hit = ws.search, False
     for n in range(plan.limits.measure.size):
@@ -96,7 +101,7 @@ def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) 
 
 @indirect(seconds=1, what="hard stops")
 def write_rebounds(plan: Plan, ws: Workspace, pose: int, share: float) -> None:
-    """Write the rows of the active limits, and to ``ws.increment_row`` a ``share`` of their rebounds."""
+    """Write the rows ``ws.jacobian`` of the active limits, and to ``ws.increment_row`` a ``share`` of their rebounds."""
     for n in range(plan.limits.measure.size):
         r = limit_row(plan, n)
         limit_gap(plan, ws, pose, n)
@@ -108,11 +113,11 @@ def write_rebounds(plan: Plan, ws: Workspace, pose: int, share: float) -> None:
 
 @indirect(seconds=1, what="hard stops")
 def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int) -> int:
-    """Let a limit that is at odds with the law change sides after so many passes: CHANGED; LAWFUL where none is.
+    """Let one limit that violates the law change sides; return CHANGED, LAWFUL without such a limit, or CYCLES.
 
-    Writes rates and impulses after the impact, ``ws.search.after`` and ``ws.search.impulse``. CYCLES: it goes on too
-    long. After MOST_CHANGES in a step closed limits stay closed: those that open in each other's impacts could repeat
-    for ever.
+    ``passes``: the number of changes before; CYCLES after `MOST_PASSES` for each limit. Writes the rates and impulses
+    after the impact, ``ws.search.after`` and ``ws.search.impulse``. After `MOST_CHANGES` in a step closed limits stay
+    closed: limits that open in each other's impacts could repeat for ever.
     """
     search, momenta, count = ws.search, 0.0, plan.limits.measure.size
     for i in range(plan.bodies.mass.size):
@@ -147,7 +152,7 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
 
 @njit
 def _lighter_mass(plan, n):
-    """Mass of the lighter of the bodies of limit n, kg: times 1 m/s it sets what counts as an impulse at rest."""
+    """Return the mass of the lighter body of limit n, kg: times 1 m/s it is the scale of impulses at rest."""
     lighter = math.inf
     for s in range(2):
         i = plan.measures.body[plan.limits.measure[n], s]
@@ -158,7 +163,7 @@ def _lighter_mass(plan, n):
 
 @njit
 def _is_shared(plan, ws, n):
-    """Whether the limit on the other side of the measure of limit n is active too."""
+    """Return whether the limit on the other side of the measure of limit n is active too."""
     for m in range(plan.limits.measure.size):
         if m != n and ws.efforts.closed[m] and limit_row(plan, m) == limit_row(plan, n):
             return True
@@ -167,7 +172,7 @@ def _is_shared(plan, ws, n):
 
 @njit
 def work_of_limits(ws):
-    """Work of the limits in the impact, J, and the sum of the sizes of its terms: impulses times mean rates."""
+    """Return the work of the limits in the impact, J, impulses times mean rates, and the sum of the sizes of its terms."""
     search, total, size = ws.search, 0.0, 0.0
     for n in range(search.taking.size):
         if search.taking[n]:
@@ -179,10 +184,12 @@ def work_of_limits(ws):
 
 @indirect(seconds=1, what="hard stops")
 def close_limits(plan: Plan, ws: Workspace, pose: int, met: int, event: int) -> None:
-    """Count the works of the limits after an impact; those that part are open, the others that took part closed.
+    """Add the work of the limits after an impact; open the ones that part, close the others.
 
     Limit ``met`` closes where it does not rebound. ``event``: number of the impact on the tape, negative where it is
     not kept.
+    Writes ``ws.efforts.work``, ``ws.efforts.rest_gap``, rows of ``ws.jacobian``, and of the tape
+    ``ws.tape.events.limits.closed`` and ``ws.tape.events.limits.together``.
     """
     search = ws.search
     for n in range(plan.limits.measure.size):
