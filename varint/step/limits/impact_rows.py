@@ -101,7 +101,7 @@ def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) 
 
 @indirect(seconds=1, what="hard stops")
 def write_rebounds(plan: Plan, ws: Workspace, pose: int, share: float) -> None:
-    """Write the rows ``ws.jacobian`` of the active limits, and to ``ws.increment_row`` a ``share`` of their rebounds."""
+    """Write the rows of the active limits to ``ws.jacobian``, a ``share`` of their rebounds to ``ws.increment_row``."""
     for n in range(plan.limits.measure.size):
         r = limit_row(plan, n)
         limit_gap(plan, ws, pose, n)
@@ -172,7 +172,7 @@ def _is_shared(plan, ws, n):
 
 @njit
 def work_of_limits(ws):
-    """Return the work of the limits in the impact, J, impulses times mean rates, and the sum of the sizes of its terms."""
+    """Return the work of the limits in the impact, J, and the sum of the sizes of its terms: impulse times mean rate."""
     search, total, size = ws.search, 0.0, 0.0
     for n in range(search.taking.size):
         if search.taking[n]:
