@@ -172,7 +172,7 @@ def _is_shared(plan, ws, n):
 
 @njit
 def work_of_limits(ws):
-    """Return the work of the limits in the impact, J, and the sum of the sizes of its terms: impulse times mean rate."""
+    """Return the work of the limits in an impact, J, and the sum of the sizes of its terms: impulses by mean rates."""
     search, total, size = ws.search, 0.0, 0.0
     for n in range(search.taking.size):
         if search.taking[n]:
