@@ -19,7 +19,7 @@ demo: $(INSTALLED)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
 	$(BIN)/varint run double_pendulum --duration 3600 --dt 0.01 -o demo/double_pendulum.h5 --force
 
-test: $(TESTED)  ## the fast tests, below a minute
+test: $(TESTED)  ## the fast tests: a minute or two, five with an empty cache
 	$(BIN)/python -m pytest -q -m "not slow" $(WORKERS)
 
 test-processors: $(TESTED)  ## stops, contacts and reduced integrators with the products of matrices of other processors
@@ -27,7 +27,7 @@ test-processors: $(TESTED)  ## stops, contacts and reduced integrators with the 
 	OPENBLAS_CORETYPE=$$kind $(BIN)/python -m pytest -q -m "not slow" -k "not radau" $(WORKERS) \
 	$(foreach name,$(BY_BITS),$$(find tests -name 'test_$(name).py')) || exit; done
 
-test-slow: $(READY)  ## others, some fifteen minutes: sweeps, long runs, what needs optional packages
+test-slow: $(READY)  ## others, some twenty minutes: sweeps, long runs, what needs optional packages
 	$(BIN)/python -m pytest -q -m "slow and not long" $(WORKERS)
 
 test-long: $(READY)  ## all that are left, before a release: more kills, more cases, longer runs
