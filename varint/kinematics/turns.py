@@ -183,17 +183,24 @@ def start_turns(
 
     And rotation vectors from ``memory``, by force.
     """
-    for rotation in compiled.followed:
-        if rotation.force in memory:
-            ws.efforts.value_near[rotation.first : rotation.first + 3] = memory[rotation.force][-3:] @ rotation.axes
+    _write_near(compiled, turns, memory, ws.efforts.value_near)
     for angle in compiled.counted:
         values = turns.get(angle.joint)
-        if values is None or np.isnan(values[angle.number]):
-            continue
-        for m in angle.measures:
-            ws.efforts.value_near[m] = values[angle.number]
-        if angle.product >= 0:
+        if values is not None and not np.isnan(values[angle.number]) and angle.product >= 0:
             ws.products.q[angle.product, : len(values)] = np.nan_to_num(values)
+
+
+def _write_near(
+    compiled: Compiled, turns: Mapping[str, np.ndarray], memory: Mapping[str, np.ndarray], near: np.ndarray
+) -> None:
+    """Write to ``near`` (n,) the values of measures that ``turns`` and ``memory`` give; other entries stay."""
+    for rotation in compiled.followed:
+        if rotation.force in memory:
+            near[rotation.first : rotation.first + 3] = memory[rotation.force][-3:] @ rotation.axes
+    for angle in compiled.counted:
+        values = turns.get(angle.joint)
+        if values is not None and not np.isnan(values[angle.number]):
+            near[list(angle.measures)] = values[angle.number]
 
 
 def start_memory(compiled: Compiled, memory: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -267,13 +274,7 @@ def near_values(
     ``turns``: coordinates (dof,) by joint; ``memory``: of forces, see `State`.
     """
     near = np.zeros(values_of(compiled.plan))
-    for rotation in compiled.followed:
-        if memory and rotation.force in memory:
-            near[rotation.first : rotation.first + 3] = memory[rotation.force][-3:] @ rotation.axes
-    for angle in compiled.counted:
-        values = turns.get(angle.joint)
-        if values is not None and not np.isnan(values[angle.number]):
-            near[list(angle.measures)] = values[angle.number]
+    _write_near(compiled, turns, memory or {}, near)
     return near
 
 
