@@ -70,6 +70,7 @@ def test_accelerations_of_joints_on_joints(first, second, moving):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("moving", [0.0, 1.0])
 @pytest.mark.parametrize(("first", "second"), OTHERS)
 def test_accelerations_of_every_joint_on_every_other(first, second, moving):
