@@ -1,13 +1,16 @@
 """Random mechanisms of all joints and forces: is every wrong run reported, and are quiet runs left in peace?
 
     python random_mechanisms.py FILE [COUNT]    # goes on with the runs in FILE (CSV), mechanism by mechanism
+    python random_mechanisms.py FILE [COUNT] --limits   # the same of hinges, slides and balls with limits and dampers
     python random_mechanisms.py FILE --page     # prints the table of docs/reliability.md
 
 Each mechanism follows from its number and runs for 1 s at each order and step, and in reduced coordinates. A third has
-motors, dampers and a prescribed motion. A run is *wrong* if the energy balance jumps by more than `JUMP`,
-if joints open by more than `OPEN`, or if it leaves the reduced reference by more than `FAR` times the error that its
-order gives, which is estimated by the same run with half the step. It is *quiet* if it is far from all three and its
-bodies are within `QUIET_ERROR` of the size of the mechanism from where they should be.
+motors, dampers and a prescribed motion. With ``--limits`` they have stops, lengths, contacts, springs, servos, dampers
+of any strength and friction, start up to five turns away and run for 0.3 s (tests/random_limits.py). A run is *wrong*
+if the energy balance jumps by more than `JUMP`, if joints open by more than `OPEN`, or if it leaves the reduced
+reference by more than `FAR` times the error that its order gives, which is estimated by the same run with half the
+step. It is *quiet* if it is far from all three and its bodies are within `QUIET_ERROR` of the size of the mechanism
+from where they should be.
 """
 
 import csv
@@ -15,6 +18,7 @@ import sys
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -28,9 +32,10 @@ from varint.results.component_energies import component_energies, largest_jump
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from force_samples import KINDS, in_any_motion, random_force, sample_mechanism, samples, with_forces
+from random_limits import random_limited
 from random_mechanisms import random_closed, random_tree, random_velocity_state
 
-COUNT, DURATION = 1000, 1.0  # mechanisms, s
+COUNT = 1000  # mechanisms
 SPEEDS = (1.0, 3.0, 8.0)  # m/s and rad/s, of bodies at the start, before joints take their share
 AUTO_OF = 4  # "auto", which takes longest, runs for one mechanism in so many
 STEPS, FINEST, ORDERS = (0.01, 0.005, 0.002), 0.001, (2, 4)  # s
@@ -39,8 +44,22 @@ AT_END = 5  # nodes after a jump, from which on it counts as one that does not c
 QUIET_JUMP, QUIET_FAR, QUIET_ERROR = 0.005, 5.0, 0.05  # as `resolution_runs.CALM`; of the size of the mechanism
 LEAST = 1e-6  # of the size of the mechanism: errors below are round-off or the reference's own
 AUTO = 1e3  # of `LEAST`: error that is expected of runs without a fixed step
-REFERENCE = {"integrator": "dop853", "rtol": 1e-10, "atol": 1e-12}
 DRIVES = ("Motor", "JointDamper", "VelocityMotor", "JointServo")
+
+
+class Population(NamedTuple):
+    """Kind of mechanisms: ``make``, function of a number to kind, mechanism and state, and how long they run, s.
+
+    ``steps``: s, of each order, the last one twice as long as ``finest``, which only tells their errors. ``varied``:
+    whether adaptive steps and "auto" run as well. ``reference``: arguments of the reduced run that tells what is right.
+    """
+
+    make: Callable
+    duration: float
+    steps: tuple
+    finest: float
+    varied: bool
+    reference: dict
 
 
 class Run(NamedTuple):
@@ -110,28 +129,45 @@ def mechanism_of(seed):
     return "loops" if closed else "tree", mechanism, state
 
 
-def methods(seed):
+def limited_mechanism_of(seed):
+    """Kind, mechanism and state of a number, with limits (tests/random_limits.py)."""
+    mechanism, start = random_limited(np.random.default_rng([seed, 11]), LIMITED_STEP)
+    kinds = dict.fromkeys(type(force).__name__ for force in mechanism.forces)
+    return " ".join(kinds) or "free", mechanism, mechanism.state(**start)
+
+
+LIMITED_STEP = 0.002  # s
+ALL = Population(mechanism_of, 1.0, STEPS, FINEST, True, {"integrator": "dop853", "rtol": 1e-10, "atol": 1e-12})
+LIMITED = Population(
+    limited_mechanism_of, 0.3, (LIMITED_STEP,), LIMITED_STEP / 2, False, {"integrator": "radau", "rtol": 1e-8}
+)
+
+
+def methods(seed, population):
     """Method, order, step and function of a mechanism and ``state=``; "auto" chooses order and step itself."""
+    duration, steps = population.duration, population.steps
     for order in ORDERS:
-        for dt in (*STEPS, FINEST):
-            yield "fixed", order, dt, partial(vi.simulate, duration=DURATION, dt=dt, order=order)
-        adaptive = partial(vi.simulate, duration=DURATION, dt=STEPS[0], order=order, adaptive=True)
-        yield "adaptive", order, STEPS[0], adaptive
-    if seed % AUTO_OF == 0:
-        yield "auto", 0, 0.0, partial(vi.simulate, duration=DURATION, dt="auto")
-    yield "reduced", 0, STEPS[1], partial(vi.redmax.simulate, duration=DURATION, dt=STEPS[1])
+        for dt in (*steps, population.finest):
+            yield "fixed", order, dt, partial(vi.simulate, duration=duration, dt=dt, order=order)
+        adaptive = partial(vi.simulate, duration=duration, dt=steps[0], order=order, adaptive=True)
+        if population.varied:
+            yield "adaptive", order, steps[0], adaptive
+    if population.varied and seed % AUTO_OF == 0:
+        yield "auto", 0, 0.0, partial(vi.simulate, duration=duration, dt="auto")
+    if population.varied:
+        yield "reduced", 0, steps[1], partial(vi.redmax.simulate, duration=duration, dt=steps[1])
 
 
-def runs_of(seed):
+def runs_of(seed, population):
     """All `Run` of one mechanism; none where the mechanism cannot be built or cannot move."""
     try:
-        kind, mechanism, state = mechanism_of(seed)
+        kind, mechanism, state = population.make(seed)
         state = mechanism.state() if state is None else state
     except vi.VarintError:
         return []
-    reference = _reference(mechanism, state)
+    reference = _reference(mechanism, state, population)
     made, paths = [], {}
-    for method, order, dt, simulate in methods(seed):
+    for method, order, dt, simulate in methods(seed, population):
         head, began = (seed, kind, method, order, dt), time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -147,15 +183,18 @@ def runs_of(seed):
             apart = _distance(_path(run), reference, run.t) / mechanism.compiled.length
         paths[head[2:]] = run
         made.append(Run(*head, "done", _jump(run), _drift(run), apart, np.nan, reported, seconds))
-    return [run._replace(error=_error(run, paths, mechanism)) for run in made if run.dt != FINEST]
+    sizes = (*population.steps, population.finest)
+    return [run._replace(error=_error(run, paths, mechanism, sizes)) for run in made if run.dt != sizes[-1]]
 
 
-def _reference(mechanism, state):
+def _reference(mechanism, state, population):
     """Function of times (T,) to positions (T, n, 3) of the other formulation, or None where it cannot run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            run = vi.redmax.simulate(mechanism, DURATION, dt=FINEST, state=state, **REFERENCE)
+            run = vi.redmax.simulate(
+                mechanism, population.duration, dt=population.finest, state=state, **population.reference
+            )
         except vi.VarintError:
             return None
     return _path(run) if run.success else None
@@ -178,11 +217,10 @@ def _drift(run):
     return float(joint_drift(run.mechanism.compiled, run.position, run.quat_wxyz).max())
 
 
-def _error(run, paths, mechanism):
-    """Error that its order gives a run, by the size of the mechanism: from the next smaller fixed step."""
+def _error(run, paths, mechanism, sizes):
+    """Error that its order gives a run, by the size of the mechanism: from the next smaller fixed step of ``sizes``."""
     if run.outcome != "done" or run.method in ("auto", "reduced"):
         return LEAST * AUTO if run.outcome == "done" else np.nan
-    sizes = (*STEPS, FINEST)
     finer = sizes[sizes.index(run.dt) + 1]
     coarse, fine = (paths.get(("fixed", run.order, dt)) for dt in (run.dt, finer))
     if coarse is None or fine is None:
@@ -191,8 +229,8 @@ def _error(run, paths, mechanism):
     return _distance(_path(coarse), _path(fine), coarse.t) / mechanism.compiled.length / share
 
 
-def survey(path, count):
-    """Append the runs of the mechanisms up to ``count`` that are not in the file."""
+def survey(path, count, population):
+    """Append the runs of the mechanisms up to ``count`` of a `Population` that are not in the file."""
     done = {run.seed for run in read(path)}
     fresh = not path.exists()
     with path.open("a", newline="") as file:
@@ -200,7 +238,7 @@ def survey(path, count):
         if fresh:
             writer.writerow(Run._fields)
         for seed in range(max(done, default=-1) + 1, count):
-            writer.writerows(runs_of(seed))
+            writer.writerows(runs_of(seed, population))
             file.flush()
 
 
@@ -257,7 +295,8 @@ def page(runs):
 
 
 if __name__ == "__main__":
-    file = Path(sys.argv[1])
+    file, *rest = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    file = Path(file)
     if "--page" not in sys.argv:
-        survey(file, int(sys.argv[2]) if len(sys.argv) > 2 else COUNT)
+        survey(file, int(rest[0]) if rest else COUNT, LIMITED if "--limits" in sys.argv else ALL)
     print(page(read(file)))

@@ -16,6 +16,7 @@ from varint.methods.reduced.events.law import ContactLaw
 from varint.methods.reduced.events.stops import SLOW
 
 PARTING = 1e-10  # m/s: a rate of this size neither approaches nor parts
+ROUND_OFF = 1e-13  # of the largest rate before: rates of this size are none
 ALIKE = 1e-9  # share by which rates may differ that count as one
 MOST_ROUNDS = 200  # of impacts at one instant
 LOWERED = 40  # bisections of the rebounds
@@ -68,7 +69,7 @@ def solve_impacts(
         hits += rebound > 0.0
         restitution = np.where(hits < MOST_HITS, restitution, 0.0)
         energy += 0.5 * own * (u + after)
-        z, u = z + own, after
+        z, u = z + own, np.where(np.abs(after) > ROUND_OFF * np.abs(rates).max(), after, 0.0)
         closed = (taken | closed) & (u[:K] <= SLOW)
     raise Blocked(f"impacts follow one another without end at one instant, {MOST_ROUNDS} of them")
 
