@@ -110,14 +110,14 @@ def test_what_it_refuses():
     run = vi.simulate(plain, 0.01, 1e-3)
     with pytest.raises(vi.ArgumentError, match="has no commanded force along a joint coordinate"):
         vi.inverse_dynamics(run)
-    with pytest.raises(vi.ArgumentError, match="are not determined: 'four-bar' has fewer degrees of freedom"):
+    with pytest.raises(vi.ArgumentError, match="coordinates depend on each other in 'four-bar'"):
         vi.inverse_dynamics(run, ["crank pivot", "rocker pivot"])
     with pytest.raises(vi.ArgumentError, match="has no joint 'crank'"):
         vi.inverse_dynamics(run, ["crank"])
     pendulum = vi.mechanisms.double_pendulum()
     motors = [vi.Motor(f"m{k}", joint=f"joint {k}", effort=1.0) for k in (1, 2)]
     moved = vi.simulate(with_forces(pendulum, *motors), 0.05, 1e-3)
-    with pytest.raises(vi.ArgumentError, match="do not make this motion"):
+    with pytest.raises(vi.ArgumentError, match="do not produce the motion"):
         vi.inverse_dynamics(moved, ["joint 2"])
     with pytest.raises(vi.ArgumentError, match="trajectory"):
         vi.inverse_dynamics(pendulum)

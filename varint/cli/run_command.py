@@ -22,7 +22,7 @@ def add_parser(commands: Commands) -> None:
     add_stepping(parser)
     parser.set_defaults(duration=DURATION, dt=DT, every=1)
     add_diagnostics(parser)
-    outputs = "record the initial state, the states at these times, s, and the final state, not every node"
+    outputs = "record the initial state, the states at these times (in s) and the final state, instead of every node"
     parser.add_argument("--output-times", metavar="T1,T2,...", help=outputs)
     output = "write the run to this file (.h5); without it the run is not saved"
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.h5", help=output)
@@ -31,7 +31,9 @@ def add_parser(commands: Commands) -> None:
     table = "write a table to this file: joint coordinates and their rates, poses and velocities of bodies, energy; one"
     table += " row per recorded node"
     parser.add_argument("--csv", type=Path, metavar="FILE.csv", help=table)
-    groups = "column groups of the table in place of these, comma-separated: coordinates, reactions, force, energy, ..."
+    groups = (
+        "column groups of the table, comma-separated, such as coordinates,reactions,force,energy; default: see --csv"
+    )
     parser.add_argument("--columns", metavar="GROUP,GROUP,...", help=groups)
     existing = parser.add_mutually_exclusive_group()
     resume = "continue the run in the file of -o, and replace picture and table; --resume any: also if another version"
@@ -45,17 +47,17 @@ def add_parser(commands: Commands) -> None:
 def execute(args: Namespace) -> "Report":
     """Simulate, write the requested files and return a summary of the run as a `Report`.
 
-    If a step does not converge, the files and the summary are of the run up to there, and the report has the
+    If a step does not converge, the files and the summary cover the run up to that step, and the report has the
     ConvergenceError as its ``failure``.
 
     Raises
     ------
     ArgumentError, FileError
-        Wrong options, or a file that exists or cannot be written; before the run, but for a disk that is full.
+        Wrong options, or a file that exists or cannot be written: raised before the run, except when the disk is full.
     MechanismError
         A mechanism that cannot be built from its file or parameters.
     KeyboardInterrupt
-        If interrupted; with the command that resumes the run, if a file of it has been written.
+        If interrupted; the message gives the command that resumes the run, if its file has been written.
     """
     from dataclasses import replace
 
@@ -103,9 +105,9 @@ def _recording(args: Namespace) -> dict[str, Any]:
 
 
 def _check_options(args: Namespace) -> None:
-    """Raise ArgumentError for options that have no effect or exclude each other, and for unknown column groups.
+    """Raise ArgumentError for options that need another option, and for unknown column groups.
 
-    FileError for the script of ``--method``.
+    Raises FileError if the script of ``--method`` cannot be read.
     """
     from varint.base.errors import ArgumentError
     from varint.results.table_columns import GROUPS, listed_name
@@ -130,7 +132,7 @@ def _check_paths(args: Namespace) -> Path | None:
     """Check that run, picture and table can be written; return the path of the picture, if any.
 
     Writes nothing. Raises ArgumentError for a wrong suffix, or a picture with the path of the run; FileError if a path
-    cannot be written, or exists without ``--resume`` or ``--force``.
+    cannot be written, or if it exists and neither ``--resume`` nor ``--force`` is used.
     """
     from varint.base.errors import ArgumentError, FileError
     from varint.base.paths import can_be_written

@@ -12,13 +12,13 @@ from varint.base.display import shortened
 from varint.drawing.picture import plain
 from varint.drawing.style import SMALL, TEXT
 
-LABEL = 20  # most characters in a line of an axis label
-LONGEST = 40  # most characters of a name in a legend; longer names are cut
+LABEL = 20  # maximum number of characters in a line of an axis label
+LONGEST = 40  # maximum number of characters of a name in a legend; longer names are cut
 WIDER = 1.1  # final width of an axes, after the layout of the figure, over its width when the legend is made (estimate)
 LETTER = 0.52  # mean width of a letter of a legend, over the font size
 KEY = 3.4  # width of the line sample of a legend entry with its gaps, over the font size
 PLAIN = (-2, 4)  # values with PLAIN[0] <= floor(log10(largest)) < PLAIN[1] have no power of ten in the axis label
-MOST_DIGITS = 12  # after the decimal point of tick numbers; significant digits of the pointer's coordinates
+MOST_DIGITS = 12  # maximum number of decimals of ticks, and of significant digits of the pointer's coordinates
 NO_BREAK = "\N{NO-BREAK SPACE}"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -34,7 +34,7 @@ class Scaled(Formatter):
         """Return the texts of the ticks at ``values``, all with the same number of decimals."""
         places = np.asarray(list(values), dtype=float) / 10.0**self.power
         step = np.abs(np.diff(places) if len(places) > 1 else places).min(initial=np.inf)
-        # The fewest decimals with which each tick is off by less than a thousandth of the smallest step between ticks.
+        # The fewest decimals with a rounding error of at most a thousandth of the smallest step, or of a single tick
         digits = 0
         while digits < MOST_DIGITS and np.abs(places - np.round(places, digits)).max(initial=0.0) > 1e-3 * step:
             digits += 1
@@ -49,8 +49,9 @@ class Scaled(Formatter):
 def label_values(axes: Axes, words: str, unit: str, largest: float) -> None:
     """Label the y axis with ``words`` and ``unit``, and with a power of ten if the values are very small or large.
 
-    ``largest``: largest absolute value on the axis, in ``unit``. From 0.01 to below 10^4 the ticks show the values;
-    otherwise values divided by 10^power, a multiple of 3, and the label has "10^power unit" in brackets.
+    ``largest``: largest absolute value on the axis, in ``unit``. If it is 0, or from 0.01 to below 10^4, the
+    ticks show the values; otherwise the values divided by 10^power, where power is a multiple of 3, and the label ends
+    in "(10^power unit)".
     """
     exponent = int(np.floor(np.log10(largest))) if largest > 0 else 0
     power = 0 if PLAIN[0] <= exponent < PLAIN[1] else 3 * (exponent // 3)
@@ -78,7 +79,7 @@ def plain_axes(axes: Axes) -> None:
 
 
 def printed(axes: Axes) -> None:
-    """Set the font sizes of ``axes``, in points, so that texts are legible where a picture is as wide as a column."""
+    """Set the font sizes of ``axes``, in points, so that texts are legible in a picture as wide as a column of text."""
     axes.tick_params(labelsize=SMALL)
     axes.xaxis.label.set_fontsize(TEXT)
     axes.yaxis.label.set_fontsize(TEXT)

@@ -33,11 +33,12 @@ if TYPE_CHECKING:
     from varint.methods.reduced.equations import Equations
     from varint.model.structure import Structure
 
-# Singular values up to this count as zero: relative to the largest for efforts with rows of loops, absolute for the
-# rows of loops alone, which are of order one. The efforts are determined if they add one value each.
+# Singular values not above RANK count as zero: relative to the largest for efforts with rows of loops, absolute for the
+# rows of loops alone, which are of order one. The efforts are determined if each of them raises the rank by one.
 RANK = 1e-10
 # Largest residual that counts as round-off, relative to the largest acceleration of the run (maximal coordinates) or
-# the largest generalised force that its motion requires (reduced coordinates); that largest value is at least TINY.
+# the largest generalised force that its motion requires (reduced coordinates); TINY is the lower limit of that largest
+# value.
 MISSED = 1e-6
 TINY = 1e-9  # m/s^2 (maximal), N or N m (reduced)
 
@@ -48,7 +49,7 @@ def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None
     They replace the commanded forces along joint coordinates, such as motors and servos, and all prescribed motions of
     the run. All other forces and loads act as recorded; accelerations are those of the run. A run in maximal
     coordinates is evaluated by constraints: the cost per node is linear in the number of bodies of a tree. A run in
-    reduced coordinates is evaluated by a dense least-squares problem per node, of the size of its coordinates.
+    reduced coordinates is evaluated by a dense least-squares problem per node, one equation per reduced coordinate.
 
     Parameters
     ----------
@@ -66,7 +67,8 @@ def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None
     ------
     ArgumentError
         No coordinate to act at: no commanded force, and no ``joints``. A commanded force along Euler angles, without
-        ``joints``. An unknown joint. More efforts than degrees of freedom. A motion that requires efforts elsewhere.
+        ``joints``. An unknown joint. Efforts that are not determined: at dependent coordinates, or more than degrees
+        of freedom. A motion that requires efforts elsewhere.
         Forces that are not supported: hard stops, hard contacts, joint friction from the normal load, deformable
         bodies, masses along paths, and constraints of rolling (docs/known_forces.md).
     MechanismError
@@ -87,9 +89,9 @@ def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None
 class _Place(NamedTuple):
     """A joint coordinate at which an effort acts.
 
-    name : name of the effort: that of the force, or joint and number of the coordinate
+    name : name of the effort: that of the force, or joint and index of the coordinate
     joint : name of the joint
-    coordinate : number of its coordinate
+    coordinate : index of its coordinate, from 0
     """
 
     name: str
@@ -128,7 +130,7 @@ class _Held(AlongCoordinate):
 
 
 def _motion(trajectory: Trajectory, joints: Sequence[str] | None) -> _Motion:
-    """Return the motion of ``trajectory`` with efforts at the coordinates of ``joints``, None: of commanded forces.
+    """Return the motion of ``trajectory`` with efforts at the coordinates of ``joints``; if None, of commanded forces.
 
     Raises ArgumentError for unsupported forces, unknown joints, forces along Euler angles unless there are ``joints``,
     and if there is no coordinate to act at.
@@ -140,7 +142,9 @@ def _motion(trajectory: Trajectory, joints: Sequence[str] | None) -> _Motion:
         places = [_place_of(force) for force in mechanism.forces if _acts_along(force)]
     else:
         names = sequence_of(joints, "joints", "names", ArgumentError)
-        places = [_Place(f"{n} {k}", n, k) for n in names for k in range(_known(mechanism, n))]
+        places = [_Place(f"{n} {k}", n, k) for n in names for k in range(_dof_of(mechanism, n))]
+    if joints is not None and not places:
+        raise ArgumentError(f"joints= names no joint of '{mechanism.name}' with a coordinate: name one that can move")
     if not places:
         raise ArgumentError(
             f"'{mechanism.name}' has no commanded force along a joint coordinate: use joints= to name the joints with"
@@ -164,7 +168,7 @@ def _acts_along(force: Force) -> bool:
 
 
 def _is_replaced(force: Force) -> bool:
-    """Return whether the efforts replace ``force``: one along a joint coordinate, or one that moves a body, world."""
+    """Return whether the efforts replace ``force``: commanded along a joint coordinate, or the motion of a body."""
     return _acts_along(force) or isinstance(force, Moved)
 
 
@@ -178,7 +182,7 @@ def _place_of(force: Any) -> _Place:
     return _Place(force.name, force.joint, force.coordinate)
 
 
-def _known(mechanism: Mechanism, name: str) -> int:
+def _dof_of(mechanism: Mechanism, name: str) -> int:
     """Return the number of coordinates of the joint ``name``; raises ArgumentError if there is no such joint."""
     if not isinstance(name, str) or name not in mechanism.joint_index:
         raise ArgumentError(f"joints: '{mechanism.name}' has no joint {shown(name)}")
@@ -203,7 +207,7 @@ def _maximal(motion: _Motion) -> np.ndarray:
     plan, order, T = compiled.plan, compiled.order, len(motion.acceleration)
     position, quat, velocity, angular = (np.ascontiguousarray(array[:, order]) for array in motion.arrays)
     nodes = position, quat, np.concatenate([velocity, angular], axis=2)
-    # second time derivatives of the constrained sums in the run, by constraint and then by element
+    # second time derivatives in the run of what each constraint prescribes, by constraint and then by element
     of_constraints = np.zeros((T, plan.constraints.row.size))
     accelerations = np.ascontiguousarray(motion.acceleration[:, order])
     second_rates(plan, workspace(plan, functions=compiled.functions), nodes, accelerations, of_constraints)
@@ -216,10 +220,10 @@ def _maximal(motion: _Motion) -> np.ndarray:
 
 
 def _refuse_many(motion: _Motion) -> None:
-    """Raise ArgumentError: there are more efforts than degrees of freedom."""
+    """Raise ArgumentError: the coordinates of the efforts depend on each other."""
     raise ArgumentError(
-        f"efforts at {names_text(place.name for place in motion.places)} are not determined: '{motion.mechanism.name}'"
-        " has fewer degrees of freedom, use joints= to name joints with as many coordinates, or fewer"
+        f"efforts at {names_text(place.name for place in motion.places)} are not determined: their coordinates"
+        f" depend on each other in '{motion.mechanism.name}'. Use joints= to name independent coordinates only"
     )
 
 
@@ -231,9 +235,9 @@ def _check(motion: _Motion, residual: np.ndarray, required: np.ndarray) -> None:
     by_node = np.abs(residual).reshape(len(residual), -1).max(axis=1, initial=0.0)
     if by_node.max(initial=0.0) > MISSED * max(np.abs(required).max(initial=0.0), TINY):
         raise ArgumentError(
-            f"efforts at {names_text(place.name for place in motion.places)} do not make this motion of"
-            f" '{motion.mechanism.name}': it requires others at node {int(np.argmax(by_node))}. Use joints= to name"
-            " more joints"
+            f"efforts at {names_text(place.name for place in motion.places)} do not produce the motion"
+            f" of '{motion.mechanism.name}': it requires further efforts at node {int(np.argmax(by_node))}. Use"
+            " joints= to name more joints"
         )
 
 
@@ -249,7 +253,7 @@ def _reduced(motion: _Motion) -> np.ndarray:
 
     With the generalised force Q (nq,) that the motion requires, the columns C (nq, c) of unit efforts and the rows
     G (m, nq) of loops and couplings, Q = C efforts + G^T multipliers in the sense of least squares. Raises
-    ArgumentError if the efforts are not determined, or leave a residual.
+    ArgumentError if the efforts are not determined, or leave a residual above round-off.
     """
     from varint.methods.reduced.equations import Equations
     from varint.methods.reduced.states import reduce
@@ -260,7 +264,7 @@ def _reduced(motion: _Motion) -> np.ndarray:
     frames = [JointFrames(mechanism, mechanism.joint(place.joint)) for place in motion.places]
     numbers = [place.coordinate for place in motion.places]
     efforts = np.zeros((len(motion.acceleration), len(frames)))
-    residuals, required = [], []  # (nq,) a node
+    residuals, required = [], []  # one (nq,) array per node
     for node, (acceleration, load) in enumerate(zip(motion.acceleration[:, order], motion.load[:, order], strict=True)):
         x, quat, v, w = (array[node] for array in motion.arrays)
         reduced = reduce(equations.tree, mechanism, State(x, quat, v, w))
@@ -271,7 +275,7 @@ def _reduced(motion: _Motion) -> np.ndarray:
         torque = np.einsum("nab,nb->na", bodies.inertia, acceleration[:, 3:]) + np.cross(w[order], angular_momentum)
         Q = equations.generalised(np.hstack([force, torque]) - load)
         columns = [_column(equations, *each, x, quat) for each in zip(frames, numbers, strict=True)]
-        rows = equations.violations(reduced.q, reduced.qdot)[2]
+        rows = equations.violations(reduced.q, reduced.qdot)[2]  # G
         matrix = np.vstack([columns, rows]).T
         solution, _, rank, _ = np.linalg.lstsq(matrix, Q, rcond=RANK)
         if rank - np.linalg.matrix_rank(rows, RANK) < len(frames):
@@ -288,7 +292,7 @@ def _column(
 ) -> np.ndarray:
     """Return the generalised force (nq,) of a unit effort along ``coordinate`` of the joint with ``frames``.
 
-    After `place` of the ``equations`` at the pose ``x`` (nb, 3), m, and ``quat`` (nb, 4), body to world.
+    The ``equations`` must be at this pose (`place_and_move`): ``x`` (nb, 3), m, world; ``quat`` (nb, 4), body to world.
     """
     row = frames.rate_jacobian(*with_world(x, quat))[coordinate]
     load = np.zeros((len(x) + 1, 6))  # the last: the world

@@ -20,14 +20,14 @@ from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 
 RATE = 0.1  # Baumgarte's rate times dt: loop gaps g follow g'' + 2 b g' + b^2 g = 0 with b = RATE / dt, 1/s
-# Settings of the proximal solver of the loop constraints: residual at which it stops, mu (a multiple of the identity
-# added to J M^-1 J^T), most iterations. With a smaller mu, round-off along redundant constraints grows like 1 / mu.
+# Settings of the proximal solver of the loop constraints: residual at which it stops, mu (mu times the identity is
+# added to J M^-1 J^T), maximum number of iterations. Round-off along redundant constraints grows like 1 / mu.
 ACCURACY, REGULARISATION, ITERATIONS = 1e-12, 1e-4, 20
 
 
 @register
 class Pinocchio(Simulator):
-    """Model of a mechanism in Pinocchio, which gives accelerations; the time steps are taken here, in Python.
+    """Simulate a mechanism with accelerations from Pinocchio; the time integration is done here, in Python.
 
     A loop is closed by rigid constraints: one point for a spherical joint, two points on the axis for a hinge, the pose
     for a fixed joint. Pinocchio's proximal algorithm solves them at acceleration level, with Baumgarte's stabilisation
@@ -58,17 +58,17 @@ class Pinocchio(Simulator):
             return
         self.model = model = pin.Model()
         model.gravity.linear = np.array(self.mechanism.gravity)
-        # By body: index of the joint in the model that carries it (0: the world), and the world pose of that joint's
-        # moving frame in the reference configuration.
+        # Dict by body name: index of the joint in the model that carries it (0: the world), and the world pose of that
+        # joint's moving frame in the reference configuration.
         self.frames = {WORLD: (0, Pose(np.eye(3), np.zeros(3)))}
-        self.numbers: dict[str, int] = {}  # index of the joint in the model, by name of the tree's part
+        self.numbers: dict[str, int] = {}  # index of the joint in the model, by name of the elementary joint (TreePart)
         for branch in tree.depth_first():
             body, pose = self.mechanism.body(branch.body), tree.pose[branch.body]
             number, frame = self.frames[branch.above]
-            if branch.joint is None:  # a floating body: a free-flyer on the world (joint 0), its frame is the body's
+            if branch.joint is None:  # a floating body: a free-flyer attached to the world; its frame is the body's
                 number, frame = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), body.name), pose
             for part in tree.parts_of(branch):
-                placement = Pose(pose.R, part.point)  # of the joint's frame: axes of the body
+                placement = Pose(pose.R, part.point)  # world pose of the joint's frame, whose axes are the body's
                 number = model.addJoint(number, _joint(part, pose.R), _se3(frame.inverse() @ placement), part.name)
                 self.numbers[part.name], frame = number, placement
             self.frames[body.name] = number, frame
@@ -83,19 +83,20 @@ class Pinocchio(Simulator):
         """Set ``q`` (nq,) and ``v`` (nv,) to ``state``; see `Simulator`.
 
         Quaternions are (w, x, y, z) in varint and (x, y, z, w) in Pinocchio. Pinocchio's velocities of ball joints and
-        free-flyers are in moving axes, those of the child body: the angular velocity as in varint, the velocity not.
+        free-flyers are in axes of the child body. So is the angular velocity in varint; the linear velocity of a
+        floating body is in world axes there and is rotated.
         """
         q, v = [np.zeros(0)], [np.zeros(0)]
         for _, parts in self.tree.states(state):
             for part, value, rate in parts:
-                if part is None:  # a floating body: position and quaternion (7,); velocity, world, and spin (6,)
+                if part is None:  # a floating body: pose (7,); velocity, world, and angular velocity, body axes (6,)
                     R = rotation_matrix(value[3:])
                     q.append(np.r_[value[:3], value[4:], value[3]])
                     v.append(np.r_[R.T @ rate[:3], rate[3:]])  # velocity turned from the world to axes of the body
                 elif part.kind == "ball":
                     q.append(np.r_[value[1:], value[0]])
                     v.append(rate)
-                else:  # a slide may start at a non-zero coordinate, which is zero in Pinocchio
+                else:  # a slide's coordinate in the reference configuration, `part.reference`, is zero in Pinocchio
                     q.append(value - part.reference)
                     v.append(rate)
         self.q, self.v = np.concatenate(q), np.concatenate(v)
@@ -132,7 +133,7 @@ class Pinocchio(Simulator):
     def _place(self, body: str, pose: Pose) -> tuple[int, Any]:
         """Return the index of the joint that carries ``body``, and ``pose`` relative to that joint's frame, a pin.SE3.
 
-        ``pose``: of a frame fixed to the body, in the world, in the reference configuration.
+        ``pose``: world pose, in the reference configuration, of a frame fixed to the body.
         """
         number, frame = self.frames[body]
         return number, _se3(frame.inverse() @ pose)
@@ -141,7 +142,7 @@ class Pinocchio(Simulator):
         """Set ``constant``, ``stiffness``, ``damping`` and ``at``, each (nv,), from ``efforts`` by name of part.
 
         The effort along v[i] is ``constant[i] - stiffness[i] q[at[i]] - damping[i] v[i]``, N or N m; zero for parts
-        without one. ``at``: index in q of the coordinate whose rate is v[i].
+        without one. ``at[i]``: index in q of the coordinate whose rate is v[i]; 0, unused, where no effort acts.
         """
         model = self.model
         self.constant, self.stiffness, self.damping = np.zeros((3, model.nv))
@@ -156,7 +157,7 @@ class Pinocchio(Simulator):
         self.has_efforts = bool(efforts)
 
     def _close(self, closing: list[Joint]) -> None:
-        """Set ``constraints``, ``constraint_data`` and ``proximal`` for the joints ``closing`` loops, if any.
+        """Set ``constraints``, ``constraint_data`` and ``proximal`` for the joints in ``closing``, which close loops.
 
         Each constraint holds a frame on body a and one on body b together: their origins, or poses for a fixed joint.
         """
@@ -167,7 +168,7 @@ class Pinocchio(Simulator):
         for joint in closing:
             kind = pin.ContactType.CONTACT_6D if isinstance(joint, Fixed) else pin.ContactType.CONTACT_3D
             for name, *points in self.tree.held(joint):
-                ends: list = []  # index of joint a, frame on it, index of joint b, frame on it
+                ends: list = []  # index of the model's joint that carries body a, frame relative to it; the same of b
                 for body, point in zip((joint.body_a, joint.body_b), points, strict=True):
                     ends += self._place(body, Pose(np.eye(3), point))
                 constraint = pin.RigidConstraintModel(kind, self.model, *ends, pin.ReferenceFrame.LOCAL)
@@ -206,8 +207,8 @@ class Pinocchio(Simulator):
     def _runge_kutta(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return q (nq,) and v (nv,) after a step of the classical Runge-Kutta method.
 
-        Of order 4 with hinges and slides alone. With ball joints or floating bodies it is of order 2: stage velocities
-        in moving axes of different orientations are averaged as vectors at the step's start, without the commutators
+        The order is 4 if all joints are hinges or slides, 2 with ball joints or floating bodies: stage velocities in
+        moving axes of different orientations are averaged as vectors at the step's start, without the commutators
         of a Runge-Kutta-Munthe-Kaas method. Order 4 remains for a ball joint that turns about a fixed axis.
         """
         import pinocchio as pin

@@ -1,19 +1,20 @@
-"""`Rival`: base class of contact solvers at velocity level, to be compared with the exact friction cones of `Contacts`.
+"""`Rival`: base class of other contact solvers at velocity level, for comparison with the exact cones of `Contacts`.
 
 Unknowns of a step are the rates v (nq,) of the coordinates at its end and the impulses z (n,) along the contact rows:
 
     A v = b + G^T lambda + B^T z,    G v = g
 
-A (nq, nq): inertia with terms of dampers and springs; b (nq,): momentum and impulses of all other forces; G: rows of
-loops, couplings and prescribed joints, with multipliers lambda; B (n, nq): Jacobian of the contact rows, so that
-u = B v (n,) are the rates along them. Elimination of G gives v = p + E y with G p = g, G E = 0, E^T A E = 1, and
+A (nq, nq): mass matrix and implicit terms of dampers and springs; b (nq,): momentum at the start of the step and
+impulses of all other forces; G: rows of loops, couplings and prescribed joints, g: their rates (zero but for prescribed
+joints), lambda: their multipliers; B (n, nq): Jacobian of the contact rows, so that
+u = B v (n,) are the rates along them. Elimination of G gives v = p + E y with G p = g, G E = 0, E^T A E = I, and
 
     y = target + (B E)^T z,    target = E^T (b - A p)
     u = S z + u0,              S = (B E) (B E)^T,    u0 = B (p + E target)
 
 S (n, n) is the Delassus matrix, u0 the rates without contact impulses, y (k,) the rates left free by G.
 Rows are in the order of `Contacts`: m one-sided ones (hard stops, then normals of contact points), joint friction, two
-tangents a contact point. In `Contacts`, z >= 0, u >= bound, z (u - bound) = 0 along one-sided rows, and friction lies
+tangents per contact point. In `Contacts`, z >= 0, u >= bound, z (u - bound) = 0 along one-sided rows, and friction lies
 in round cones. A rival changes this law, for example to a friction pyramid, or stops before its iteration converges.
 """
 
@@ -39,7 +40,7 @@ def register(cls: type["Rival"]) -> type["Rival"]:
 class VelocityProblem(NamedTuple):
     """Problem for the impulses z (n,) of a step; symbols and the order of the rows as in the module's docstring.
 
-    Rates along a row are in m/s and impulses in N s, in rad/s and N m s if it is an angle's.
+    Rates are in m/s and impulses in N s; for rows of angles in rad/s and N m s.
 
     step : LinearStep
         A, b, G, g: the equations without contacts.
@@ -50,7 +51,7 @@ class VelocityProblem(NamedTuple):
     free : (n,) float
         u0, rates without contact impulses.
     bound : (m,) float
-        Least rates along the one-sided rows.
+        Lower bounds of the rates along the one-sided rows.
     start : (n,) float
         Impulses of the last step, to start an iteration from; not to be changed.
     moves : (n,) bool
@@ -67,7 +68,7 @@ class VelocityProblem(NamedTuple):
 
 
 class Rival(Contacts):
-    """Solve for the impulses of hard stops and hard contacts of ``equations`` by another law or procedure.
+    """Solve for the impulses of hard stops and hard contacts of ``equations``, other than `Contacts` does.
 
     A subclass implements `impulses` and is registered by `register`. It has no restitution.
 
@@ -80,9 +81,9 @@ class Rival(Contacts):
     joint_friction : bool
         Whether it solves for `JointCoulombFriction`, too; if not, `varint.redmax` refuses mechanisms with such forces.
     pressing : (P,) int
-        Rows of the normals of the P contact points.
+        Row numbers of the normals of the P contact points.
     sliding : (P, 2) int
-        Rows of their tangents.
+        Row numbers of their tangents.
 
     Raises
     ------
@@ -119,16 +120,17 @@ class Rival(Contacts):
         NotSolved
             The convex program failed numerically.
         Blocked
-            The procedure did not converge or has no solution; the message names the contacts and a remedy.
+            The iteration did not converge, or its law has no solution within compatible bounds; the message
+            names the contacts and a remedy.
         """
         raise NotImplementedError
 
     def _impulses(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:
-        """Return the impulses z (n,) for the least rates ``bound`` (m,): set up the problem for `impulses`."""
+        """Return the impulses z (n,) for lower bounds ``bound`` (m,) of rates: set up the problem of `impulses`."""
         rest, along = task.rest, rows.by_rates
         reduced = along @ rest.E
         free = along @ rest.p + reduced @ rest.target
-        # |B_i E| is at most |B_i| |E|: a row is a combination of rows of G if it is smaller than that by round-off
+        # |B_i E| is at most |B_i| |E|: a row below REDUNDANT times that is a combination of rows of G, to round-off
         least = REDUNDANT * np.linalg.norm(along, axis=1) * np.linalg.norm(rest.E)
         moves = np.linalg.norm(reduced, axis=1) > least
         return self.impulses(VelocityProblem(task.step, along, reduced, free, bound, self.z, moves))
