@@ -128,7 +128,7 @@ CLASHES = {
 def test_drives_that_a_loop_cannot_have_at_once(simulate):
     with pytest.raises(vi.ConvergenceError) as caught:
         simulate(clashing(), state=vi.mechanisms.four_bar().state())
-    for words in ("crank pivot", "rocker pivot", "cannot be had at once", "the loop 'rocker pivot' - "):
+    for words in ("crank pivot", "rocker pivot", "cannot be had at once", "the loop '", "Free one of the joints"):
         assert words in str(caught.value)
     assert caught.value.time < 0.2
 

@@ -1,10 +1,12 @@
 """States that satisfy the joints: from joint coordinates and whatever is known of single bodies, or from a guess.
 
-Everything that is not asked for moves as little as the kinetic metric allows (closure.py).
+Joints that are not named hold, unless loops, couplings or constraints of forces move them (followers.py). Where joints
+alone are named, these move as little as their own coordinates allow (least_motions.py). Else, and from a guess, all
+moves as little as the kinetic metric allows, or the lengths of the bodies where they are compact (closure.py).
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,16 +16,17 @@ from varint.base.errors import AssemblyError, StateError
 from varint.kinematics.beam_strains import Strain, strains_of
 from varint.kinematics.closure import Closure, Weld, closed_to, coordinate_units
 from varint.kinematics.drift import joint_drift
+from varint.kinematics.followers import Followers, followers, held_joints
 from varint.kinematics.frames import (
     JointFrames,
     forward_pose,
-    forward_velocity,
     reference_pose,
     with_world,
     without_turns,
 )
+from varint.kinematics.least_motions import LeastMotions
+from varint.kinematics.open_loops import conflict, freed
 from varint.kinematics.turns import TurnCounter, checked_turns, coordinates_near
-from varint.model.body import WORLD
 from varint.model.bounds import bounded_array
 from varint.model.forces.coupled import Coupled
 from varint.model.joints.base import Joint
@@ -40,12 +43,10 @@ ITERATIONS = 1000
 HEAVY_PASSES = 4  # what is heavy gives way a little, each time less
 LONGEST_MOVE = 0.2  # rad, or sizes of a part: a loop is driven to its coordinates in pieces no longer than this ...
 MOST_PIECES = 1000  # ... and no more than so many
+LONGEST_FOLLOWED = 0.4  # the same of joints that couplings drive
 LARGEST_TWIST = 1e-6  # between the pose of a joint and that of its coordinates
 LARGEST_GIVE = 1.0  # the same of a joint with compliant rows, which are not closed; half a turn is 2
 LARGEST_PARTING = 1e-9  # of the fastest motion: how fast joints may part
-SHARE_OF_CONFLICT = 0.01  # of the largest gap: joints less open than this have no part in it
-MOST_ROWS = 600  # of a loop that is looked at: a tenth of a second
-SINGULAR = 1e-3  # of the largest singular value: a motion that is left where links are in line
 
 
 def make_state(
@@ -75,27 +76,33 @@ def make_state(
         return State(*(freeze(array) for array in (*pose, rest, rest)), turns=turns)
     x, R = reference_pose(structure)
     compiled, counter = made(), TurnCounter(structure, coordinates)
-    placed = joints_outside_loops(structure, compiled, coordinates)
-    if placed:
+    is_closed = _rows_are_closed(structure, compiled, x, R)
+    following = followers(structure, compiled, coordinates if is_closed else None, [*positions, *quats])
+    placed = _independent(structure, following, coordinates)
+    if placed or not structure.is_closed:  # joints of the tree with anchors apart close at their coordinates
         forward_pose(structure, compiled.topology, {name: coordinates[name] for name in placed}, x, R)
+    holding = _Holding.at(structure, following, coordinates, x, R)
     for _ in range(HEAVY_PASSES if positions or quats else 1):
         for body, value in positions.items():
             x[body] = value
         for body, value in quats.items():
             R[body] = rotation_matrix(value)
-        x, R = _with_beams(structure, compiled, coordinates, x, R, placed, positions, quats, counter)
+        x, R = _with_beams(structure, compiled, coordinates, x, R, holding, positions, quats, counter)
 
     motion = np.zeros((len(x), 6))
+    following = followers(structure, compiled, rates, [*velocities, *spins])
+    holding = _Holding.at(structure, following, rates, x, R)
     if rates:
-        v, w = forward_velocity(structure, compiled.topology, rates, x, R)
-        motion = np.hstack([v, np.einsum("nji,nj->ni", R, w)])
+        motion, _ = LeastMotions(structure, compiled, rates, following).rates(rates, x, R)
     for _ in range(HEAVY_PASSES if velocities or spins else 1 if rates else 0):
         for body, value in velocities.items():
             motion[body, :3] = value
         for body, value in spins.items():
             motion[body, 3:] = value
         strains = [] if velocities or spins else strains_of(structure, rates)
-        motion = _matched(structure, compiled, rates, x, R, motion, strains, heavy_x=velocities, heavy_R=spins)
+        motion = _matched(
+            structure, compiled, rates, x, R, motion, strains, holding=holding, heavy_x=velocities, heavy_R=spins
+        )
     return replace(state_of(x, R, motion), turns=counter.at(x, R, by_path=not (positions or quats)))
 
 
@@ -138,13 +145,37 @@ def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Ma
 
 
 def joints_outside_loops(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
-    """Return the joints of ``names`` in no loop and no coupling: no other part depends on their coordinates."""
-    if any(force.of_points for force in structure.forces):
-        return set()  # attached bodies follow
-    topology = compiled.topology
-    free = {number for body, number in topology.tree_joint.items() if body not in topology.cluster_of}
-    coupled = {name for force in _couplings(structure) for terms in force.terms_of(structure) for name, *_ in terms}
-    return {name for name in names if structure.joint_index[name] in free} - coupled
+    """Return the joints of ``names`` that are independent of loops, couplings and constraints of forces."""
+    return set(_independent(structure, followers(structure, compiled), names))
+
+
+def _independent(structure: Structure, following: Followers, names: Iterable[str]) -> list[str]:
+    return [name for name in names if structure.joint_index[name] not in following.joints]
+
+
+@dataclass(frozen=True)
+class _Holding:
+    """Parts that no loop, coupling or constraint of a force moves.
+
+    ``placed``: named joints, at their coordinates or rates; ``welds``: other joints, which keep theirs; ``still``:
+    bodies whose poses follow from the joints between the world and them.
+    """
+
+    following: Followers
+    placed: Sequence[str] = ()
+    welds: Sequence[Weld] = ()
+    still: Sequence[int] = ()
+
+    @classmethod
+    def at(
+        cls, structure: Structure, following: Followers, named: Collection[str], x: np.ndarray, R: np.ndarray
+    ) -> "_Holding":
+        """Return the parts that hold at a pose (nb + 1, ...) with the joints ``named`` in place."""
+        placed = _independent(structure, following, named)
+        return cls(following, placed, held_joints(structure, following, named, x, R), following.still)
+
+
+_NOTHING_HELD = _Holding(Followers(set(), set(), []))
 
 
 def _couplings(structure: Structure) -> list[Coupled]:
@@ -157,7 +188,7 @@ def _with_beams(
     coordinates: Mapping[str, np.ndarray],
     x: np.ndarray,
     R: np.ndarray,
-    placed: Set[str],
+    holding: _Holding,
     heavy_x: Collection[int],
     heavy_R: Collection[int],
     counter: TurnCounter,
@@ -166,11 +197,11 @@ def _with_beams(
     strains = strains_of(structure, coordinates) if coordinates and not (heavy_x or heavy_R) else []
     if strains:
         try:
-            return _closed(structure, compiled, coordinates, x, R, placed=placed, strains=strains, counter=counter)
+            return _closed(structure, compiled, coordinates, x, R, holding=holding, strains=strains, counter=counter)
         except AssemblyError:  # beams have to strain, as in flexures
             counter.restart()
     return _closed(
-        structure, compiled, coordinates, x, R, placed=placed, counter=counter, heavy_x=heavy_x, heavy_R=heavy_R
+        structure, compiled, coordinates, x, R, holding=holding, counter=counter, heavy_x=heavy_x, heavy_R=heavy_R
     )
 
 
@@ -181,7 +212,7 @@ def _closed(
     x: np.ndarray,
     R: np.ndarray,
     *,
-    placed: Set[str] = frozenset(),
+    holding: _Holding = _NOTHING_HELD,
     strains: Sequence[Strain] = (),
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
@@ -191,32 +222,56 @@ def _closed(
     """Return the poses on all joints nearest to x, R, with the ``coordinates`` of joints by name.
 
     The path leaves out whole turns that lead back to the same pose, except for those that couplings count.
-    ``placed``: joints that are at their coordinates; ``strains``: of beams that are rigid; ``counter``: counts turns
+    ``holding``: parts that are at their coordinates; ``strains``: of beams that are rigid; ``counter``: counts turns
     along the path.
     """
+    placed = set(holding.placed)
     if not (strains or still or heavy_x or heavy_R) and placed == coordinates.keys() and _are_closed(compiled, x, R):
         _check_sense(structure, x, R)
         return x, R
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
     here = _starts(compiled, frames, coordinates, placed, x, R)
     goals = dict(coordinates)
+    least = None
+    if coordinates and holding is not _NOTHING_HELD and not (strains or heavy_x or heavy_R):
+        least = LeastMotions(structure, compiled, coordinates, holding.following)
     if not _couplings(structure):
         goals |= {n: without_turns(f.joint, goals[n], here[n]) for n, f in frames.items() if here[n] is not goals[n]}
     pieces = _pieces(compiled, frames, here, goals)
+    if least and _couplings(structure):
+        longest = least.rates({n: goals[n] - here[n] for n in frames}, x, R)[1]
+        pieces = max(pieces, min(MOST_PIECES, int(np.ceil(longest / LONGEST_FOLLOWED))))
     shares = [piece / pieces for piece in range(0 if pieces > 1 else 1, pieces + 1)]
     bent = set().union(*(force.bent(structure) for force in _couplings(structure)))  # on no straight way
     with borrowed_coupled_workspace(compiled.plan, compiled.functions) as ws:
         for share in shares:
             way = {n: coordinates[n] if share == 1 else (1 - share) * here[n] + share * goals[n] for n in frames}
             poses = {n: joint_pose(f.joint, way[n]) for n, f in frames.items()}
-            goal = [Weld(frames[name], *pose) for name, pose in poses.items() if share == 1 or name not in bent]
-            asked: list[Weld | Strain] = [*(goal if share > 0 else []), *strains]
-            closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws)
-            x, R, gap = closure.close(x, R, ITERATIONS)
+            names = holding.placed if share == 0 else [n for n in frames if share == 1 or n not in bent]
+            asked: list[Weld | Strain] = [Weld(frames[name], *poses[name]) for name in names]
+            asked += [*holding.welds, *strains]
+            fixed = {*still, *holding.still}
+            start = x, R
+            for by_arms in (True,) if least else (False, True):  # compact bodies have next to no inertia
+                closure = Closure(
+                    structure,
+                    compiled,
+                    asked=asked,
+                    still=fixed,
+                    heavy_x=heavy_x,
+                    heavy_R=heavy_R,
+                    by_arms=by_arms,
+                    ws=ws,
+                )
+                if least and share > 0 and (pieces > 1 or _rows_are_closed(structure, compiled, *start)):
+                    start = least.poses(closure, {n: way[n] for n in names}, x, R)
+                x, R, gap = closure.close(*start, ITERATIONS)
+                if closure.is_closed(gap, x):
+                    break
             if not closure.is_closed(gap, x):
                 at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
                 on_the_way = f" on the path to the coordinates asked for, with {at}" if share < 1 else ""
-                raise AssemblyError(_conflict(structure, closure, x, R, list(still), on_the_way))
+                raise AssemblyError(conflict(structure, closure, x, R, still, coordinates, placed, on_the_way))
             if counter is not None:
                 counter.follow(x, R)
             if share == 0:
@@ -232,6 +287,15 @@ def _are_closed(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> bool:
     pose = state_of(x, R, np.zeros((len(x), 6)))
     open_by = joint_drift(compiled, pose.position[None], pose.quat_wxyz[None])[0]
     return bool(open_by <= closed_to(compiled.length, x))
+
+
+def _rows_are_closed(structure: Structure, compiled: Compiled, x: np.ndarray, R: np.ndarray) -> bool:
+    """Return whether joints and constraints of forces are closed, at the reference pose or one reached from it."""
+    if structure.is_closed and not compiled.plan.constraints.row.size:
+        return True
+    with borrowed_coupled_workspace(compiled.plan, compiled.functions) as ws:
+        closure = Closure(structure, compiled, ws=ws)
+        return closure.is_closed(closure.gap(closure.evaluate(x, R)[0]), x)
 
 
 def _starts(
@@ -283,6 +347,7 @@ def _matched(
     motion: np.ndarray,
     strains: Sequence[Strain] = (),
     *,
+    holding: _Holding = _NOTHING_HELD,
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
@@ -296,12 +361,19 @@ def _matched(
         frames = JointFrames(structure, structure.joint(name))
         asked.append(Weld(frames, *frames.relative_pose(x, R)))
         targets.append(frames.twist(x, R, values))
+    asked += holding.welds
+    targets += [np.zeros(6)] * len(holding.welds)
     hard = np.full(6 * len(targets), np.inf)
     target = np.concatenate([[], *targets, np.zeros(6 * len(strains))])
+    fixed = {*still, *holding.still}
     with borrowed_coupled_workspace(compiled.plan, compiled.functions) as ws:
-        closure = Closure(
-            structure, compiled, asked=[*asked, *strains], still=still, heavy_x=heavy_x, heavy_R=heavy_R, ws=ws
-        )
+
+        def closure_of(asked: Sequence[Weld | Strain], by_arms: bool) -> Closure:
+            return Closure(
+                structure, compiled, asked=asked, still=fixed, heavy_x=heavy_x, heavy_R=heavy_R, by_arms=by_arms, ws=ws
+            )
+
+        closure = closure_of([*asked, *strains], False)
         wanted = np.abs(closure.scale[len(closure.scale) - len(target) :] * target).max(initial=0.0)
         before = closure.speed(motion)
         start, (motion, left) = motion, closure.velocity(x, R, motion, target)
@@ -309,16 +381,21 @@ def _matched(
         if strains and not np.abs(left).max() <= allowed:
             stiffness = np.concatenate([hard, *(strain.stiffness for strain in strains)])
             motion, _ = closure.velocity(x, R, start, target, stiffness)
+        elif not np.abs(left).max(initial=0.0) <= allowed:  # of compact bodies the inertia is next to nothing
+            closure = closure_of(asked, True)
+            motion, left = closure.velocity(x, R, motion, target)
     if strains and not np.abs(left).max() <= allowed:
         # what round-off leaves of the rates beside the large multipliers of the strains
-        return _matched(structure, compiled, rates, x, R, motion)
+        return _matched(structure, compiled, rates, x, R, motion, holding=holding)
     worst = int(np.argmax(np.abs(left))) if left.size else 0
     if left.size and not abs(left[worst]) <= allowed:
         number = closure.joint[worst]
-        part = structure.joints[number].label if number >= 0 else "a coupling"
+        part = structure.joints[number].label if number >= 0 else ""
+        part = part or f"the coupling by {structure.forces[closure.force_of(worst)].label}"
+        advice = freed([name for name in rates if name not in holding.placed], "rates")
         raise StateError(
             f"no velocity of mechanism '{structure.name}' has the rates asked for: {part} would part at"
-            f" {abs(left[worst]):.3g} m/s. Leave out the rates that follow from the others"
+            f" {abs(left[worst]):.3g} m/s. {advice}Leave out the rates that follow from the others"
         )
     return motion
 
@@ -341,84 +418,6 @@ def flipped_joint(structure: Structure, x: np.ndarray, R: np.ndarray) -> Joint |
         if np.abs(turn - joint_pose(joint, frames.coordinates(turn, shift))[0]).max() > largest:
             return joint
     return None
-
-
-def _conflict(
-    structure: Structure, closure: Closure, x: np.ndarray, R: np.ndarray, held: Sequence[int], way: str
-) -> str:
-    """Report of the gap that cannot be closed, its size and loop; poses where the gaps are smallest together."""
-    g, _ = closure.evaluate(x, R)
-    gaps = {}
-    for j in np.unique(closure.joint[closure.joint >= 0]):
-        gaps[int(j)] = float(np.linalg.norm((closure.scale * g)[closure.joint == j]))
-    largest = max(gaps.values())
-    open_ = [j for j in gaps if not gaps[j] <= SHARE_OF_CONFLICT * largest]  # all, where they are no numbers
-    open_ = sorted(open_, key=gaps.__getitem__, reverse=True) or [max(gaps, key=gaps.__getitem__)]
-    loop, locked = _loop_through(structure, open_, held), _locked_joints(structure, closure, x, R)
-    if elsewhere := not set(locked) <= set(loop):  # gaps spread to loops that are free to move
-        loop = _loop_through(structure, locked, held)
-    names = " - ".join(f"'{structure.joints[j].name}'" for j in loop)
-    parts = [f"{structure.joints[j].label} {gaps[j]:.2g} m" for j in open_]
-    for force, gap in closure.coupling_gaps(g):
-        if gap > SHARE_OF_CONFLICT * largest:
-            parts.append(f"{structure.forces[force].label} {gap:.2g} m")
-    at = f", locked at joints {', '.join(repr(structure.joints[j].name) for j in locked)}," if elsewhere else ""
-    where = f"the loop {names}{at} stays" if len(loop) > 1 else f"{structure.joints[loop[0]].label} stays"
-    held_bodies = [f"body '{structure.bodies[i].name}'" for i in held]
-    held_bodies += [item.frames.joint.label for item in closure.asked]
-    holding = f", holding {', '.join(dict.fromkeys(held_bodies))}" if held_bodies else ""
-    return (
-        f"mechanism '{structure.name}' cannot be put together{holding}{way}: {where} open by"
-        f" {sum(gaps[j] for j in open_):.3g} m: {', '.join(parts)}."
-        " Change the coordinates, poses or bodies asked for, or the dimensions of the loop"
-    )
-
-
-def _locked_joints(structure: Structure, closure: Closure, x: np.ndarray, R: np.ndarray) -> list[int]:
-    """Return joints that move in the only motion left when gaps stop shrinking: their links are in line.
-
-    The most moved first. None where other motions are left too, or the rows are more than `MOST_ROWS`.
-    """
-    size = closure.row_size(G := closure.evaluate(x, R)[1])
-    A = closure.matrix(G, size)
-    if len(size) > MOST_ROWS:
-        return []
-    A = A if isinstance(A, np.ndarray) else A.toarray()
-    moving = np.flatnonzero(np.repeat(closure.root.any(axis=(1, 2)), 6))
-    values, motions = np.linalg.svd(A[:, moving])[1:]
-    if len(values) < len(moving) or np.count_nonzero(values > SINGULAR * values[0]) != len(moving) - 1:
-        return []
-    y = np.zeros(A.shape[1])
-    y[moving] = motions[-1]
-    motion = closure.motion(y)
-    turned = np.zeros(len(structure.joints))
-    for j, joint in enumerate(structure.joints):
-        frames = JointFrames(structure, joint)
-        turned[j] = np.linalg.norm(np.einsum("ksl,sl->k", frames.twist_jacobian(x, R), motion[[frames.a, frames.b]]))
-    return [int(j) for j in np.argsort(-turned) if turned[j] > SHARE_OF_CONFLICT * turned.max()]
-
-
-def _loop_through(structure: Structure, open_joints: Sequence[int], held: Sequence[int]) -> list[int]:
-    """Return the shortest loop of open joints through the first one, else of any joints; held bodies count as world."""
-    import networkx as nx  # slow to import
-
-    fixed = {WORLD, *(structure.bodies[i].name for i in held)}
-
-    def end(body: str) -> str:
-        return WORLD if body in fixed else body
-
-    first = structure.joints[open_joints[0]]
-    for allowed in (open_joints, range(len(structure.joints))):
-        graph = nx.Graph()
-        graph.add_nodes_from((end(first.body_a), end(first.body_b)))
-        for j in allowed:
-            joint = structure.joints[j]
-            if joint is not first:
-                graph.add_edge(end(joint.body_a), end(joint.body_b), joint=j)
-        if nx.has_path(graph, end(first.body_b), end(first.body_a)):
-            path = nx.shortest_path(graph, end(first.body_b), end(first.body_a))
-            return [open_joints[0], *(graph.edges[edge]["joint"] for edge in nx.utils.pairwise(path))]
-    return [open_joints[0]]
 
 
 def state_of(x: np.ndarray, R: np.ndarray, motion: np.ndarray, like: np.ndarray | None = None) -> State:

@@ -48,6 +48,13 @@ def strains_of(structure: Structure, moved: Collection[str]) -> list[Strain]:
     ]
 
 
+def beam_pairs(structure: Structure) -> set[tuple[int, int]]:
+    """Return the pairs of bodies, -1 for the world, that an element of a beam connects."""
+    number = structure.body_index
+    beams = [force for force in structure.forces if isinstance(force, BeamElement)]
+    return {(number.get(beam.body_a, -1), number.get(beam.body_b, -1)) for beam in beams}
+
+
 def _strain(structure: Structure, element: BeamElement) -> Strain:
     middle = 0.5 * (element.point_a + element.point_b)
     weld = REGISTRY["Fixed"](element.name, element.body_a, element.body_b, point=middle)

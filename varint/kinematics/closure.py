@@ -24,6 +24,7 @@ from varint.model.motion import Motion, Slide, Turn
 from varint.model.rotation_vectors import vector_from_matrix
 from varint.model.structure import Structure
 from varint.plan import Compiled
+from varint.plan.bodies import longest_arms
 from varint.step.configuration import follow_products
 from varint.step.constraints import follow_constraints
 from varint.step.measures import ANGULAR
@@ -120,8 +121,9 @@ class Closure:
         Bodies that do not move.
     heavy_x, heavy_R : iterable of int
         Bodies that are hard to shift, to turn.
-    alike : bool
-        Whether all bodies weigh alike, a turn counting times the size of the parts; else the metric is the kinetic one.
+    alike, by_arms : bool
+        Whether all bodies weigh alike, a turn counting times the size of the parts, or times the longest arm of the
+        body to one of its joints; else the metric is the kinetic one.
     couplings : bool
         Whether the couplings of coordinates take part.
     ws : Workspace, optional
@@ -138,6 +140,7 @@ class Closure:
         heavy_x: Collection[int] = (),
         heavy_R: Collection[int] = (),
         alike: bool = False,
+        by_arms: bool = False,
         couplings: bool = True,
         ws: Workspace | None = None,
     ) -> None:
@@ -165,10 +168,13 @@ class Closure:
         self.angular = np.concatenate([ANGULAR[plan.measures.kind[self.rows]] & ~coupled, angular])
         scale = np.where(angular, self.length, 1.0)
         self.scale = np.concatenate([plan.rows.scale[self.rows], scale])  # turns rows into m
-        self.own_root = _root_alike(nb, self.length) if alike else _root_of_inverse_mass(structure)
+        if alike or by_arms:
+            self.own_root = _root_alike(_arms(structure) if by_arms else np.full(nb, self.length))
+        else:
+            self.own_root = _root_of_inverse_mass(structure)
         self.root = self.own_root.copy()
         if min(len(heavy_x), len(heavy_R)) < nb:  # if all are given, none gives way: their own masses weigh best
-            root_mass = np.sqrt(HEAVY * plan.bodies.mass.sum())
+            root_mass = np.sqrt(HEAVY * (nb if alike or by_arms else plan.bodies.mass.sum()))
             self.root[list(heavy_x), :3, :3] = np.eye(3) / root_mass
             self.root[list(heavy_R), 3:, 3:] = np.eye(3) / (root_mass * self.length)
         self.root[list(still)] = 0.0
@@ -210,6 +216,13 @@ class Closure:
         places = np.searchsorted(self.rows, plan.constraints.row[self.constraints])
         forces = plan.elements.force[plan.constraints.element[self.constraints]]
         return list(zip(forces.tolist(), np.abs(self.scale * g)[places].tolist(), strict=True))
+
+    def force_of(self, row: int) -> int:
+        """Return the number of the force that a row of a coupling belongs to."""
+        constraints, number = self.plan.constraints, self.rows[row]
+        ahead = number - constraints.row
+        place = np.flatnonzero((ahead >= 0) & (ahead < constraints.size))[0]
+        return int(self.plan.elements.force[constraints.element[place]])
 
     def speed(self, motion: np.ndarray) -> float:
         """Return speed of the fastest body of motions (nb + 1, 6), m/s."""
@@ -253,6 +266,11 @@ class Closure:
     def motion(self, y: np.ndarray) -> np.ndarray:
         """Return motions (nb + 1, 6), m or m/s, world, and rad or rad/s, body axes, of ``y`` (6 nb + 6,)."""
         return np.einsum("nkl,nl->nk", self.root, y.reshape(-1, 6))
+
+    def along(self, G: np.ndarray, motions: np.ndarray) -> np.ndarray:
+        """Return the change (nr, n) of the rows of Jacobian ``G`` along each of the ``motions`` (nb + 1, 6, n)."""
+        changes = np.einsum("rk,rkn->rn", G[:, 0], motions[self.side[:, 0]])
+        return self._joined(changes + np.einsum("rk,rkn->rn", G[:, 1], motions[self.side[:, 1]]))
 
     def close(self, x: np.ndarray, R: np.ndarray, iterations: int) -> tuple[np.ndarray, np.ndarray, float]:
         """Move the poses (nb + 1, 3), (nb + 1, 3, 3) onto the rows; return the new ones and the largest row left, m.
@@ -311,7 +329,7 @@ class Closure:
         multiplier = np.zeros(len(G))
 
         def mismatch(motion: np.ndarray) -> np.ndarray:
-            return target - self._joined(np.einsum("rsk,rsk->r", G, motion[self.side]))
+            return target - self.along(G, motion[..., None])[:, 0]
 
         left = mismatch(motion)
         residual = left / size
@@ -360,11 +378,18 @@ def _compliances(size: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
     return soft
 
 
-def _root_alike(nb: int, length: float) -> np.ndarray:
-    """Return `_root_of_inverse_mass` for masses of one and radii of gyration of ``length``, m."""
-    root = np.zeros((nb + 1, 6, 6))
-    root[:-1] = np.diag([1.0] * 3 + [1.0 / length] * 3)
+def _root_alike(gyration: np.ndarray) -> np.ndarray:
+    """Return `_root_of_inverse_mass` for masses of one and radii of ``gyration`` (nb,), m."""
+    root = np.zeros((len(gyration) + 1, 6, 6))
+    root[:-1, :3, :3] = np.eye(3)
+    root[:-1, 3:, 3:] = np.eye(3) / gyration[:, None, None]
     return root
+
+
+def _arms(structure: Structure) -> np.ndarray:
+    """Return the longest arm (nb,), m, of each body to one of its joints; no less than its radius of gyration."""
+    gyration = [np.sqrt(0.5 * np.trace(body.inertia) / body.mass) for body in structure.bodies]
+    return np.maximum(gyration, longest_arms(structure))
 
 
 def _root_of_inverse_mass(structure: Structure) -> np.ndarray:

@@ -16,6 +16,7 @@ from varint.base.display import html_table, numbers_text, value_text
 from varint.base.errors import ArgumentError
 from varint.kinematics.assembly import assemble, checked_state, make_state, with_checked_arrays
 from varint.kinematics.diagnosis import Diagnosis, diagnose
+from varint.kinematics.followers import with_start
 from varint.kinematics.frames import in_body
 from varint.kinematics.joint_reader import JointReader
 from varint.mechanism.assembly_modes import AssemblyModes
@@ -88,14 +89,18 @@ class Mechanism(CompiledStructure):
         velocity, angular_velocity : dict
             Body name to velocity (3,), m/s, world, and angular velocity (3,), rad/s, body.
 
-        In a tree, joints not named keep the coordinates of the reference configuration and do not
-        move; in a loop they follow. A loop is driven to its coordinates in small pieces, on the
-        branch of the reference configuration; that path leaves out whole turns that change no pose. What is given of a
-        body is held against the others, as far as the joints allow. Joints with a compliance are closed as rigid ones.
+        Joints that are named hold their values. Others move only as loops, couplings and constraints of forces require;
+        those that these connect with a named joint start from the reference configuration. Where ``coordinates`` are
+        given, all other joints keep those of ``start``, else those of the reference configuration. A loop is moved to
+        its coordinates in small steps, on the branch of the reference configuration; whole turns are left out where
+        they lead back to the same pose and nothing counts them. Of rates that are free the angular ones of joints are
+        the least, then the displacements: a base on driven wheels does not pitch. Poses and velocities of bodies are
+        approached as closely as the joints allow, and the joints that carry these bodies follow. Joints with a
+        compliance are treated as rigid. If only coordinates and rates are given, beams stay undeformed where the joints
+        allow it, and strain otherwise.
         The state carries the coordinates asked for with all their turns: springs, stops and servos start from them.
         Joints that only ``position`` or ``quat_wxyz`` move have the turn nearest to zero, or to the middle of the range
         of their stops; where that leaves more than one turn, a run from there gives a TurnsWarning.
-        Where coordinates and rates alone are given, beams follow as rigid bodies, or strain as the joints require.
 
         Raises
         ------
@@ -116,6 +121,10 @@ class Mechanism(CompiledStructure):
         if all(value is None for value in arguments.values()):
             arguments |= self.start
         twin = self.rigid_twin
+        if coordinates:
+            bodies = {**(position or {}), **(quat_wxyz or {})}
+            start = self.start.get("coordinates")
+            arguments["coordinates"] = with_start(twin, twin.compiled, coordinates, start, bodies)
         state = make_state(twin, lambda: twin.compiled, **arguments)
         warn_of_degrees(self, coordinates or {})
         return state
@@ -140,7 +149,8 @@ class Mechanism(CompiledStructure):
         coordinates, rates : dict
             Joint name to coordinates (m, rad) and rates that are met exactly; a number where there is one.
 
-        All else moves, and changes its velocity, as little as the kinetic metric allows.
+        All else moves, and changes its velocity, as little as the kinetic metric allows; as little as the lengths of
+        the bodies allow where that does not close the joints, as of compact bodies.
 
         Raises
         ------

@@ -46,12 +46,13 @@ def component_arrays(
     }
 
 
-def longest_arm(structure: Structure) -> float:
-    """Return the largest distance, m, of a joint's anchor from the centre of mass of one of its bodies."""
-    longest = 0.0
+def longest_arms(structure: Structure) -> np.ndarray:
+    """Return the largest distance (nb,), m, of a joint's anchor from the centre of mass of each body."""
+    longest = np.zeros(len(structure.bodies))
     for joint in structure.joints:
         if any(KINDS[row.kind].facts.anchored for row in joint.forbidden):
             for end, point in zip((joint.body_a, joint.body_b), structure.anchors(joint), strict=True):
                 if end != WORLD:  # which has no size
-                    longest = max(longest, float(np.linalg.norm(point - structure.body(end).position)))
+                    i = structure.body_index[end]
+                    longest[i] = max(longest[i], float(np.linalg.norm(point - structure.bodies[i].position)))
     return longest

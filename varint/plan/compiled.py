@@ -17,7 +17,7 @@ from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
 from varint.plan import elements as efforts
 from varint.plan import joints, loops
-from varint.plan.bodies import body_arrays, component_arrays, longest_arm
+from varint.plan.bodies import body_arrays, component_arrays, longest_arms
 from varint.plan.contact_points import contact_arrays
 from varint.plan.massive_path_arrays import massive_path_arrays
 from varint.plan.path_arrays import path_arrays
@@ -311,7 +311,7 @@ def _bodies_and_length(structure: Structure, order: np.ndarray) -> tuple[dict[st
     """Return arrays of the bodies, by slot, and the size of the parts, m."""
     bodies = body_arrays(structure, order)
     gyration = np.sqrt(np.trace(bodies["inertia"], axis1=1, axis2=2) / (2 * bodies["mass"]))
-    return bodies, float(max(longest_arm(structure), gyration.max()))
+    return bodies, float(max(longest_arms(structure).max(), gyration.max()))
 
 
 def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOfRecord:
