@@ -28,7 +28,7 @@ from varint.model.import_report import ImportReport
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
 from varint.model.start_arguments import MOTION_KEYS
-from varint.model.state import State
+from varint.model.state import REFUSE, State
 from varint.model.structure import Structure
 from varint.plan import CompiledStructure
 
@@ -74,10 +74,11 @@ class Mechanism(CompiledStructure):
         quat_wxyz: Mapping[str, ArrayLike] | None = None,
         velocity: Mapping[str, ArrayLike] | None = None,
         angular_velocity: Mapping[str, ArrayLike] | None = None,
+        beyond_stops: str = REFUSE,
     ) -> State:
         """Return a state that satisfies all joints and holds the arguments.
 
-        Without arguments, the mechanism's ``start``.
+        Without arguments on joints and bodies, the mechanism's ``start``.
 
         Parameters
         ----------
@@ -87,6 +88,10 @@ class Mechanism(CompiledStructure):
             Body name to centre of mass (3,), m, world, and orientation (4,).
         velocity, angular_velocity : dict
             Body name to velocity (3,), m/s, world, and angular velocity (3,), rad/s, body.
+        beyond_stops : str
+            What a run does that starts beyond a hard stop, by more than joints may be open. "refuse": it raises
+            StateError. "come back": the stop pushes the joint, or the length, back to the limit from where it is,
+            at a rate of 5 / s (``baumgarte`` of `varint.redmax`), or lets it come back faster by itself.
 
         In a tree, joints not named keep the coordinates of the reference configuration and do not
         move; in a loop they follow. A loop is driven to its coordinates in small pieces, on the
@@ -118,7 +123,7 @@ class Mechanism(CompiledStructure):
         twin = self.rigid_twin
         state = make_state(twin, lambda: twin.compiled, **arguments)
         warn_of_degrees(self, coordinates or {})
-        return state
+        return state if beyond_stops == REFUSE else replace(state, beyond_stops=beyond_stops)
 
     def assemble(
         self,

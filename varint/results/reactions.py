@@ -58,6 +58,7 @@ def accelerations_and_reactions(
     with_terms: bool = False,
     contact_forces: ContactForces | None = None,
     turns: np.ndarray | None = None,
+    come_back: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return accelerations (T, nb, 6), world and body axes, reactions (T, nj, 6), see `Reaction`, and efforts (T, ne).
 
@@ -66,7 +67,8 @@ def accelerations_and_reactions(
     (T, ne): second time derivative of what prescribed motions move, zero where not given.
 
     ``load`` (T or 1, nb, 6): external force, N, world, and torque, N m, body axes, without gravity. ``turns`` (nm,):
-    values of measures from which their angles count on, zero where not given.
+    values of measures from which their angles count on, zero where not given. ``come_back``: 1/s, where hard stops let
+    the motion come back at that rate, see `varint.step.limits.returning`.
     """
     compiled = mechanism.compiled
     plan, order = compiled.plan, compiled.order
@@ -98,6 +100,7 @@ def accelerations_and_reactions(
     pressing = np.zeros((len(position), contacts.body.size if with_terms else 0, 10))
     efforts = held, resting, pressing
     ws = workspace(plan, functions=compiled.functions)
+    ws.efforts.come_back[0] = come_back
     if turns is not None:
         count_from(plan, ws, turns)
     solve_nodes(plan, ws, scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, efforts)

@@ -82,7 +82,11 @@ def finish_constraints(plan: Plan, ws: Workspace, pose: int) -> None:
 
 @njit
 def add_constraint_works(plan, ws, work):
-    """Add to ``work`` (ne,) that of the impulses ``ws.increment_row`` at a node, at the rates of the targets."""
+    """Add to ``work`` (ne,) that of the impulses ``ws.increment_row`` at a node, at the rates of targets and floors."""
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]
         work[plan.constraints.element[c]] += ws.increment_row[r] * ws.efforts.target_rate[r]
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
+            r = plan.measures.row[plan.limits.measure[n]]
+            work[plan.limits.element[n]] += ws.increment_row[r] * ws.efforts.target_rate[r]

@@ -90,6 +90,10 @@ class MaximalRun(SteeredRun):
         self._give(1)
         first = self.march.start(self.start_state)
         check_stops(self.mechanism, self.start_state, self.march.gaps)
+        if self.march.comes_back and self.march.ws.tape.h.size:
+            raise StateError(
+                "there is no derivative of a run whose start comes back from beyond a stop: start within the limits"
+            )
         self._check_driven()
         if self.controllers:
             self._call()

@@ -141,8 +141,8 @@ def weigh_node(plan, ws, start, h):
 
 @njit
 def _drive(plan, ws, share):
-    """Write to ``driven`` the work, J, of constraints and contacts at the node, of a ``share`` of their impulses."""
-    if plan.constraints.row.size == 0 and not has_contacts(plan):
+    """Write to ``driven`` the work, J, of constraints, floors and contacts at the node, of a ``share`` of their impulses."""
+    if plan.constraints.row.size + plan.limits.measure.size == 0 and not has_contacts(plan):
         return
     driven, of_element = ws.balance.driven, plan.components.of_element
     for c in range(driven.size):
@@ -150,6 +150,10 @@ def _drive(plan, ws, share):
     for n in range(plan.constraints.row.size):
         r = plan.constraints.row[n]
         driven[of_element[plan.constraints.element[n]]] += share * ws.multiplier[r] * ws.efforts.target_rate[r]
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
+            r = natural(plan.measures.row[plan.limits.measure[n]])
+            driven[of_element[plan.limits.element[n]]] += share * ws.multiplier[r] * ws.efforts.target_rate[r]
     if has_contacts(plan):
         add_works_before_node(plan, ws, share, driven)
 

@@ -4,6 +4,8 @@ A limit keeps gap = sign (limit - measure) from falling below zero. While it is 
 its measure's row is a constraint, until the multiplier would pull. How it is met: impacts.py.
 """
 
+import math
+
 from varint.base.numba import indirect, njit
 from varint.mathematics.products.rows import leap_of_turns
 from varint.mathematics.vectors import continued
@@ -50,8 +52,11 @@ def close_rows(plan: Plan, ws: Workspace, end: int) -> None:
 def limit_clearance(plan, ws, pose, n):
     """Distance of limit n from its next event, at a pose; below -1 it is past that event, from -1 to 1 at it.
 
-    Of an open limit the gap over TOUCHING. Of a closed one the force that `find_pushes` found there.
+    Of an open limit the gap over TOUCHING; one with a floor has no event. Of a closed one the force that `find_pushes`
+    found there.
     """
+    if ws.efforts.floor[n] < 0.0 and not ws.efforts.closed[n]:
+        return math.inf
     return ws.search.push[n] if ws.efforts.closed[n] else limit_gap(plan, ws, pose, n) / TOUCHING
 
 
@@ -91,13 +96,17 @@ def leaps(plan: Plan, ws: Workspace, end: int) -> bool:
 
 @njit
 def rest_at_node(plan, ws, velocity):
-    """Close the limits on which the motion at pose 0 rests, and open the others; turns are counted."""
+    """Close the limits on which the motion at pose 0 rests, or comes back, and open the others; turns are counted."""
+    b = ws.efforts.come_back[0]
     for n in range(plan.limits.measure.size):
         m, row = plan.limits.measure[n], limit_row(plan, n)
         gap = limit_gap(plan, ws, 0, n)
         ws.efforts.value_near[m] = plan.limits.value[n] - plan.limits.sign[n] * gap
         rate = rate_of(plan.measures.body[m], ws.jacobian[0, row], velocity)
-        set_closed(plan, ws, n, -BEYOND <= gap <= NEAR and abs(rate) <= SLOW)
+        returns = b > 0.0 and gap < -BEYOND and -SLOW <= -plan.limits.sign[n] * rate <= SLOW - b * gap
+        set_closed(plan, ws, n, returns or (-BEYOND <= gap <= NEAR and abs(rate) <= SLOW))
+        ws.efforts.floor[n] = gap if returns else 0.0
+        ws.efforts.target_rate[row] = rate if returns else ws.efforts.target_rate[row]
 
 
 @njit
