@@ -103,9 +103,7 @@ def test_starts_come_back_at_the_documented_rate(torque, order):
     With I = 0.005 kg m^2 a torque of -0.01 N m moves the disc by -2 rad/s^2, the path by (t - 1 / b) 25 exp(-b t) / b.
     """
     mechanism, I = disc(torque), 0.005
-    trajectory = vi.simulate(
-        mechanism, 0.2, 1e-3, state=mechanism.state(coordinates={"h": 1.2}, **BACK), order=order
-    )
+    trajectory = vi.simulate(mechanism, 0.2, 1e-3, state=mechanism.state(coordinates={"h": 1.2}, **BACK), order=order)
     angle, force, t = trajectory.coordinates["h"], trajectory.force["s"], trajectory.t
     path = 1.0 + 0.2 * (1.0 + 5.0 * t) * np.exp(-5.0 * t)
     pushes = I * 5.0 * (5.0 * t - 1.0) * np.exp(-5.0 * t) - torque

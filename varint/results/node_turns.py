@@ -44,7 +44,7 @@ class NodeTurns(Mapping[str, np.ndarray]):
 
 
 def carrying_node(trajectory: "RecordedMotion", state: State, node: int) -> State:
-    """Return the ``state`` of a node with the turns and internal variables there, and what stops do at a start."""
+    """Return the ``state`` of a node with the turns and internal variables there, and its rule for stops."""
     rotations = {force: q[node] for force, q in trajectory._rotations.items()}
     memory = memory_of(trajectory.mechanism.compiled, trajectory.law_states[node], rotations)
     beyond_stops = trajectory.settings.get("beyond_stops", REFUSE)

@@ -1,6 +1,7 @@
 """Accelerations of bodies and reactions of joints at the nodes of a motion (docs/theory.md section 7)."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,9 +11,11 @@ from varint.kinematics.turns import count_from
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.rotation_vectors import rotation_matrix
+from varint.model.state import COME_BACK
 from varint.results.touching import ContactForces
 from varint.step.compliant.soft_joints import row_reactions
 from varint.step.limits.parts import one_sided
+from varint.step.limits.returning import RETURN
 from varint.step.nodes.reactions import solve_nodes
 from varint.step.workspace import workspace
 
@@ -140,6 +143,11 @@ def _add_compliant_rows(mechanism: Mechanism, position: np.ndarray, quat: np.nda
         lever = rotation_matrix(quat[:, slot]) @ frames.origin_b if slot >= 0 else frames.origin_b
         reaction[:, joint, :3] += push[:, :3]
         reaction[:, joint, 3:] += push[:, 3:] - np.cross(lever, push[:, :3])
+
+
+def return_rate(settings: Mapping[str, Any]) -> float:
+    """Return the rate, 1/s, at which hard stops let the start of a run with these settings come back, or 0."""
+    return RETURN if settings.get("beyond_stops") == COME_BACK else 0.0
 
 
 def second_derivative(values: np.ndarray, t: np.ndarray) -> np.ndarray:

@@ -47,7 +47,7 @@ def start_of(
 
 
 def check_reduced_stops(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: State | ReducedState) -> None:
-    """Raise StateError where ``q`` and ``qdot`` (nq,), those of ``state``, lie beyond a hard stop, see `check_stops`."""
+    """Raise StateError where ``q`` and ``qdot`` (nq,) of ``state`` lie beyond a hard stop, see `check_stops`."""
     plan = equations.compiled.plan
     count = plan.limits.measure.size
     if not count:

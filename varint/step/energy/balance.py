@@ -141,7 +141,7 @@ def weigh_node(plan, ws, start, h):
 
 @njit
 def _drive(plan, ws, share):
-    """Write to ``driven`` the work, J, of constraints, floors and contacts at the node, of a ``share`` of their impulses."""
+    """Write to ``driven`` the work, J, of a ``share`` of impulses of constraints, floors and contacts at the node."""
     if plan.constraints.row.size + plan.limits.measure.size == 0 and not has_contacts(plan):
         return
     driven, of_element = ws.balance.driven, plan.components.of_element
