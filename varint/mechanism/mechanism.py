@@ -91,7 +91,8 @@ class Mechanism(CompiledStructure):
         beyond_stops : str
             What a run does that starts beyond a hard stop, by more than joints may be open. "refuse": it raises
             StateError. "come back": the stop pushes the joint, or the length, back to the limit from where it is,
-            at a rate of 5 / s (``baumgarte`` of `varint.redmax`), or lets it come back faster by itself.
+            at a rate of 5 / s (``baumgarte`` of `varint.redmax`), or lets it come back faster by itself. Contacts that
+            overlap are refused either way.
 
         In a tree, joints not named keep the coordinates of the reference configuration and do not
         move; in a loop they follow. A loop is driven to its coordinates in small pieces, on the
