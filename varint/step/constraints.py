@@ -3,6 +3,7 @@
 from varint.base.numba import indirect, njit
 from varint.mathematics.vectors import continued
 from varint.step.inputs import SAME_SHARE, Inputs, nodes_around
+from varint.step.limits.rows import add_floor_works
 from varint.step.measures import mapped_value, measure_at
 from varint.step.plan import Plan, Workspace
 
@@ -86,7 +87,5 @@ def add_constraint_works(plan, ws, work):
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]
         work[plan.constraints.element[c]] += ws.increment_row[r] * ws.efforts.target_rate[r]
-    for n in range(plan.limits.measure.size):
-        if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
-            r = plan.measures.row[plan.limits.measure[n]]
-            work[plan.limits.element[n]] += ws.increment_row[r] * ws.efforts.target_rate[r]
+    if ws.efforts.come_back[0] > 0.0:
+        add_floor_works(plan, ws, work)

@@ -17,7 +17,7 @@ from varint.base.numba import Float1, indirect, njit
 from varint.step.constraints import add_constraint_works
 from varint.step.dense import copy_motions
 from varint.step.energy.balance import add_event
-from varint.step.limits.rows import TOUCHING, limit_gap, limit_row, set_closed
+from varint.step.limits.rows import TOUCHING, add_floor_works, drive_floors, limit_gap, limit_row, set_closed
 from varint.step.measures import rate_of
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
@@ -44,7 +44,7 @@ def start_floors(ws: Workspace, gaps: Float1) -> None:
 
 def prepare_floors() -> None:
     """Compile what steps call by pointer while a start comes back."""
-    for function in (aim_floors, finish_floors, close_on_floors):
+    for function in (aim_floors, finish_floors, close_on_floors, add_floor_works, drive_floors):
         function.prepare()
 
 

@@ -6,7 +6,7 @@ its measure's row is a constraint, until the multiplier would pull. How it is me
 
 import math
 
-from varint.base.numba import indirect, njit
+from varint.base.numba import Float1, indirect, njit
 from varint.mathematics.products.rows import leap_of_turns
 from varint.mathematics.vectors import continued
 from varint.step.measures import measure_at, rate_of
@@ -46,6 +46,24 @@ def close_rows(plan: Plan, ws: Workspace, end: int) -> None:
         if ws.efforts.closed[n]:
             gap = limit_gap(plan, ws, end, n)
             ws.residual_row[limit_row(plan, n)] = plan.limits.sign[n] * (ws.efforts.rest_gap[n] - gap)
+
+
+@indirect(seconds=1, what="hard stops")
+def add_floor_works(plan: Plan, ws: Workspace, work: Float1) -> None:
+    """Add to ``work`` (ne,), J, that of the impulses ``ws.increment_row`` at a node, at the rates of floors."""
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
+            r = limit_row(plan, n)
+            work[plan.limits.element[n]] += ws.increment_row[r] * ws.efforts.target_rate[r]
+
+
+@indirect(seconds=1, what="hard stops")
+def drive_floors(plan: Plan, ws: Workspace, share: float) -> None:
+    """Add to ``ws.balance.driven`` the work, J, of a ``share`` of the impulses of a step at the rates of floors."""
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
+            r, c = limit_row(plan, n), plan.components.of_element[plan.limits.element[n]]
+            ws.balance.driven[c] += share * ws.multiplier[r] * ws.efforts.target_rate[r]
 
 
 @njit
