@@ -31,7 +31,9 @@ from varint.model.motion import coordinate_units  # noqa: E402
 
 INSIDE = 0.01  # rad, or of the size of a part, from a limit; a quarter of narrower ranges
 DT, STEPS = 1e-3, 4
-ALIKE = 1e-9  # relative to the largest acceleration of the robot
+ALIKE = 1e-9  # relative to the largest velocity of the robot, which is its acceleration times the time from rest
+LEAST = 1e-3  # m/s^2, rad/s^2: smaller accelerations are round-off, of a robot that friction holds
+STILL = 1e-10  # rad/s or m/s: rates of round-off
 SIDES = ("lower", "upper")
 
 
@@ -94,9 +96,18 @@ def starts_of(mechanism: vi.Mechanism) -> Iterator[Start]:
                 yield Start(stop.joint, stop.coordinate, side, {**inside, stop.joint: q})
 
 
-def rates_of(run: vi.Trajectory) -> dict[str, np.ndarray]:
-    """Return the rates (T, dof) of all joints."""
-    return {name: np.reshape(rates, (len(run.t), -1)) for name, rates in run.rates.items()}
+def difference(held: vi.Trajectory, free: vi.Trajectory, count: int) -> float:
+    """Return the largest difference of velocities at the first ``count`` nodes, relative to the largest velocity."""
+    apart = 0.0
+    for name in ("velocity", "angular_velocity"):
+        a, b = (getattr(run, name)[:count] for run in (held, free))
+        apart = max(apart, np.abs(a - b).max() / max(np.abs(b).max(), LEAST * STEPS * DT))
+    return apart
+
+
+def rates_along(run: vi.Trajectory, start: Start, count: int) -> np.ndarray:
+    """Return the rates (count,) of the joint that is next to a limit."""
+    return np.reshape(run.rates[start.joint], (len(run.t), -1))[:count, start.number]
 
 
 def free_nodes(stops: list[vi.JointStop], run: vi.Trajectory) -> int:
@@ -109,15 +120,24 @@ def free_nodes(stops: list[vi.JointStop], run: vi.Trajectory) -> int:
     return count
 
 
-def rings(rates: np.ndarray, scale: float) -> bool:
-    """Return whether rates (T,) from rest change their sign at each node, by more than round-off of ``scale``."""
-    moved = rates[1:]
-    return len(moved) >= 3 and bool(np.all(moved[1:] * moved[:-1] < 0.0)) and np.abs(moved).min() > 1e-6 * scale
+def rings(rates: np.ndarray) -> bool:
+    """Return whether the changes of rates (T,) from node to node have another sign each time, and do not decay."""
+    change = np.diff(rates)
+    alternates = len(change) >= 3 and bool(np.all(change[1:] * change[:-1] < 0.0))
+    return alternates and np.abs(change[-1]) > 0.25 * np.abs(change[0]) and np.abs(rates).max() > STILL
+
+
+def reduced(mechanism: vi.Mechanism, state: vi.State) -> vi.Trajectory:
+    """Return a run in reduced coordinates: in steps of ``DT`` with dampers or friction, whose steps would be short."""
+    stiff = any(isinstance(force, vi.JointDamper | vi.JointFriction) for force in mechanism.forces)
+    if stiff:
+        return vi.redmax.simulate(mechanism, STEPS * DT, DT, state=state, integrator="bdf1")
+    return vi.redmax.simulate(mechanism, STEPS * DT, DT, state=state, rtol=1e-12)
 
 
 FORMULATIONS = {
     "maximal": lambda mechanism, state: vi.simulate(mechanism, STEPS * DT, DT, state=state),
-    "reduced": lambda mechanism, state: vi.redmax.simulate(mechanism, STEPS * DT, DT, rtol=1e-12, state=state),
+    "reduced": reduced,
 }
 
 
@@ -145,15 +165,10 @@ def result(mechanism: vi.Mechanism) -> Result:
             if count < 2:
                 outcome.refused[f"{where}, {name}"] = "a limit is reached in the first step"
                 continue
-            free_rates, held_rates = rates_of(free), rates_of(held)
-            scale = max(np.abs(rates[:count]).max(initial=0.0) for rates in free_rates.values())
-            apart = max(
-                np.abs(held_rates[joint][:count] - free_rates[joint][:count]).max(initial=0.0) for joint in free_rates
-            )
-            outcome.worst[name] = max(outcome.worst[name], apart / scale if scale > 0.0 else float(apart > 0.0))
-            own, other = (rates[start.joint][:count, start.number] for rates in (held_rates, free_rates))
-            if rings(own, scale):
-                too = " (without stops too)" if rings(other, scale) else ""
+            outcome.worst[name] = max(outcome.worst[name], difference(held, free, count))
+            own, other = (rates_along(each, start, count) for each in (held, free))
+            if rings(own):
+                too = " (without stops too)" if rings(other) else ""
                 outcome.rings.append(f"{where}, {name}{too}")
             if not own[1:].any() and other[1:].any():
                 outcome.frozen.append(f"{where}, {name}")
