@@ -32,7 +32,7 @@ from varint.model.motion import coordinate_units  # noqa: E402
 INSIDE = 0.01  # rad, or of the size of a part, from a limit; a quarter of narrower ranges
 DT, STEPS = 1e-3, 4
 ALIKE = 1e-9  # relative to the largest velocity of the robot, which is its acceleration times the time from rest
-LEAST = 1e-3  # m/s^2, rad/s^2: smaller accelerations are round-off, of a robot that friction holds
+LEAST = 1.0  # m/s^2, rad/s^2: smaller accelerations are round-off, of a robot that friction holds
 STILL = 1e-10  # rad/s or m/s: rates of round-off
 SIDES = ("lower", "upper")
 

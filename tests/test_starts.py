@@ -171,6 +171,15 @@ def test_a_limit_elsewhere_is_hit_while_a_start_comes_back(order):
     assert float(run.coordinates["hb"][-1]) == pytest.approx(0.95, abs=1e-6)
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_start_that_cannot_come_back_is_named(order):
+    """One stop is on the other's way: the run ends there."""
+    stops = [vi.JointStop("low", joint="h", lower=0.5), vi.JointStop("high", joint="h", upper=0.3)]
+    mechanism = dataclasses.replace(disc(), forces=stops)
+    with pytest.raises(vi.ConvergenceError, match=r"cannot come back: .* jointstop 'low', jointstop 'high' at once"):
+        vi.simulate(mechanism, 1.0, 1e-2, state=mechanism.state(**BACK), order=order)
+
+
 def test_runs_go_on_from_their_nodes_while_a_start_comes_back(tmp_path):
     """From a node's state, and from a file that was stopped: as the whole run, and to the same bits."""
     mechanism = four_bar()

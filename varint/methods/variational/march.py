@@ -217,6 +217,13 @@ class March:
         """Whether the start was beyond hard limits, and comes back."""
         return bool(self.ws.efforts.come_back[0])
 
+    def blocked_limits(self) -> list[int]:
+        """Return the elements of limits, and of the closed ones, whose start cannot come back; [] without such."""
+        if not (self.comes_back and np.isnan(self.ws.search.rate).any()):
+            return []
+        elements = self.compiled.plan.limits.element
+        return elements[np.isnan(self.ws.search.rate) | self.ws.efforts.closed].tolist()
+
     def _start_constraints(self, inputs: Inputs) -> None:
         """Set the targets at node 0, and the velocities that keep to them."""
         plan, ws = self.compiled.plan, self.ws

@@ -38,7 +38,7 @@ def _risen(efforts, sign, n, r, h):
 
 def start_floors(ws: Workspace, gaps: Float1) -> None:
     """Let limits whose ``gaps`` (nl,), m or rad, are below zero come back, from the start of a run on."""
-    ws.efforts.floor[:], ws.efforts.come_back[0] = np.minimum(gaps, 0.0), RETURN
+    ws.efforts.floor[:], ws.efforts.rest_gap[:], ws.efforts.come_back[0] = np.minimum(gaps, 0.0), 0.0, RETURN
     prepare_floors()
 
 
@@ -89,8 +89,11 @@ def close_on_floors(plan: Plan, ws: Workspace, pose: int) -> None:
         if not efforts.floor[n] < 0.0 or efforts.closed[n]:
             continue
         r, m, sign = limit_row(plan, n), plan.limits.measure[n], plan.limits.sign[n]
-        efforts.floor[n] = min(limit_gap(plan, ws, pose, n), 0.0)
+        before, efforts.floor[n] = efforts.floor[n], min(limit_gap(plan, ws, pose, n), 0.0)
         rate = -sign * rate_of(plan.measures.body[m], ws.jacobian[pose, r], ws.pace.velocity)
+        if efforts.rest_gap[n] != 0.0 and abs(rate) <= MEETING and abs(efforts.floor[n] - before) <= TOUCHING:
+            search.rate[n] = math.nan  # opened in the step before, and yet something else holds it
+            ws.momentum[:] = math.nan  # with which no step is solved, so that the run ends there
         ends = efforts.floor[n] >= -TOUCHING
         if ends:
             efforts.floor[n] = 0.0
@@ -99,7 +102,7 @@ def close_on_floors(plan: Plan, ws: Workspace, pose: int) -> None:
             if ws.released[r] > 0.0:
                 ws.jacobian[pose, r] = 0.0
             continue
-        search.rate[n] = min(rate, 0.0)
+        search.rate[n] += min(rate, 0.0)
         any_meets = any_meets or rate < -MEETING
         efforts.rest_gap[n], efforts.target_rate[r] = efforts.floor[n], -sign * max(rate, 0.0)
         set_closed(plan, ws, n, True)
