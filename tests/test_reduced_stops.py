@@ -269,10 +269,15 @@ def test_motion_into_its_own_stop_is_named(integrator):
     assert e.value.trajectory.t[-1] == pytest.approx(0.3, abs=1e-9)
 
 
+def come_back(mechanism, duration, **options):
+    """Return a run in reduced coordinates from beyond a stop, that may come back."""
+    return vi.redmax.simulate(mechanism, duration, state=mechanism.state(beyond_stops="come back"), **options)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", EACH)
 def test_starts_beyond_a_limit_come_back(integrator):
-    run = vi.redmax.simulate(pendulum(angle=0.0, lower=0.2), 2.0, dt=0.01, integrator=integrator)
+    run = come_back(pendulum(angle=0.0, lower=0.2), 2.0, dt=0.01, integrator=integrator)
     gap = run.coordinates["joint 1"] - 0.2
     assert gap[0] == pytest.approx(-0.2)
     assert np.diff(gap[gap < -1e-9]).min() > 0.0
@@ -302,7 +307,7 @@ def test_exceeded_stop_closes_whatever_the_sign_of_the_force(integrator, side):
     """At rest in equilibrium and next to it: the force, of round-off or below 1e-8 N m, has either sign."""
     angles = []
     for away in (0.0, 1e-9, -1e-9, 1e-15, -1e-15):
-        run = vi.redmax.simulate(exceeding(away, side), 0.1, dt=0.01, integrator=integrator)
+        run = come_back(exceeding(away, side), 0.1, dt=0.01, integrator=integrator)
         angles.append(side * run.coordinates["joint 1"])
         assert np.diff(angles[-1]).min() > 0.0
         assert angles[-1] == pytest.approx(angles[0], abs=1e-8)
@@ -326,16 +331,16 @@ def test_exceeded_stop_closes_where_nothing_brings_it_back(integrator, lands):
     mechanism = vi.Mechanism(
         "damped", plain.bodies, plain.joints, forces=[*forces, *plain.forces[1:]], gravity=(0, 0, -400)
     )
-    run = vi.redmax.simulate(mechanism, 4.0, dt=0.02, integrator=integrator)
+    run = come_back(mechanism, 4.0, dt=0.02, integrator=integrator)
     angle = run.coordinates["joint 1"]
     assert np.diff(angle).min() > -1e-9
     assert angle[-1] == pytest.approx(1.4, abs=1e-4)
 
 
 def test_exceeded_stop_closes_beside_a_contact():
-    alone = vi.redmax.simulate(exceeding(0.0, 1), 0.1, dt=0.01).coordinates["joint 1"]
+    alone = come_back(exceeding(0.0, 1), 0.1, dt=0.01).coordinates["joint 1"]
     for away in (0.0, 1e-9, -1e-9):
-        run = vi.redmax.simulate(exceeding(away, 1, lands="ground"), 0.1, dt=0.01)
+        run = come_back(exceeding(away, 1, lands="ground"), 0.1, dt=0.01)
         assert run.coordinates["joint 1"] == pytest.approx(alone, abs=1e-8)
 
 
@@ -352,8 +357,7 @@ def test_exceeded_stop_closes_beside_a_contact():
 )
 def test_exceeded_stop_stays_closed_at_impacts_elsewhere(integrator, lands, bound):
     alone, beside = (
-        vi.redmax.simulate(exceeding(0.5, 1, lands=other), 0.5, dt=0.01, integrator=integrator)
-        for other in (None, lands)
+        come_back(exceeding(0.5, 1, lands=other), 0.5, dt=0.01, integrator=integrator) for other in (None, lands)
     )
     assert beside.work[-1, 1] < -0.5  # the box has landed
     assert alone.coordinates["joint 1"][-1] > 0.14

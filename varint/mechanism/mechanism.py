@@ -29,7 +29,7 @@ from varint.model.import_report import ImportReport
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
 from varint.model.start_arguments import MOTION_KEYS
-from varint.model.state import State
+from varint.model.state import REFUSE, State
 from varint.model.structure import Structure
 from varint.plan import CompiledStructure
 
@@ -75,10 +75,11 @@ class Mechanism(CompiledStructure):
         quat_wxyz: Mapping[str, ArrayLike] | None = None,
         velocity: Mapping[str, ArrayLike] | None = None,
         angular_velocity: Mapping[str, ArrayLike] | None = None,
+        beyond_stops: str = REFUSE,
     ) -> State:
         """Return a state that satisfies all joints and holds the arguments.
 
-        Without arguments, the mechanism's ``start``.
+        Without arguments on joints and bodies, the mechanism's ``start``.
 
         Parameters
         ----------
@@ -88,6 +89,11 @@ class Mechanism(CompiledStructure):
             Body name to centre of mass (3,), m, world, and orientation (4,).
         velocity, angular_velocity : dict
             Body name to velocity (3,), m/s, world, and angular velocity (3,), rad/s, body.
+        beyond_stops : str
+            What a run does that starts beyond a hard stop, by more than joints may be open. "refuse": it raises
+            StateError. "come back": the stop pushes the joint, or the length, back to the limit from where it is,
+            at a rate of 5 / s (``baumgarte`` of `varint.redmax`), or lets it come back faster by itself. Contacts that
+            overlap are refused either way.
 
         Joints that are named hold their values. Others move only as loops, couplings and constraints of forces require;
         those that these connect with a named joint start from the reference configuration. Where ``coordinates`` are
@@ -127,7 +133,7 @@ class Mechanism(CompiledStructure):
             arguments["coordinates"] = with_start(twin, twin.compiled, coordinates, start, bodies)
         state = make_state(twin, lambda: twin.compiled, **arguments)
         warn_of_degrees(self, coordinates or {})
-        return state
+        return state if beyond_stops == REFUSE else replace(state, beyond_stops=beyond_stops)
 
     def assemble(
         self,

@@ -74,4 +74,4 @@ def with_vertices(structure: Structure, state: State, motion: np.ndarray) -> Sta
         return state
     parts = (by_mesh(structure, each) for each in motion)
     arrays = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
-    return MeshState(*arrays, *parts, turns=state.turns, memory=state.memory)
+    return MeshState(*arrays, *parts, turns=state.turns, memory=state.memory, beyond_stops=state.beyond_stops)

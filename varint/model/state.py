@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.base.checks import array_of, quaternion_components, whole_number
+from varint.base.checks import array_of, choice, quaternion_components, whole_number
 from varint.base.display import Shown, count_text, field_facts, html_table, numbers_text
 from varint.base.errors import StateError
 from varint.model.rotation_vectors import rotation_matrix
 
 LISTED = 30  # bodies in a notebook
+BEYOND_STOPS = REFUSE, COME_BACK = "refuse", "come back"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +37,12 @@ class State(Shown):
     turns: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
     # force name to the internal variables (n,) of its laws; no entry: those at the start of a run
     memory: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
+    # what a run does that starts here beyond a hard stop: REFUSE or COME_BACK, see `Mechanism.state`
+    beyond_stops: str = field(default=REFUSE, kw_only=True)
 
     def __post_init__(self) -> None:
+        if self.beyond_stops not in BEYOND_STOPS:
+            choice(self.beyond_stops, BEYOND_STOPS, "beyond_stops of the state", StateError)
         if isinstance(self.quat_wxyz, np.ndarray):
             object.__setattr__(self, "quat_wxyz", quaternion_components(self.quat_wxyz))
 

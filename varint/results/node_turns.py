@@ -9,7 +9,7 @@ import numpy as np
 
 from varint.kinematics.frames import followed_vectors
 from varint.kinematics.turns import memory_of, turning
-from varint.model.state import State
+from varint.model.state import REFUSE, State
 
 if TYPE_CHECKING:
     from varint.results.recorded_motion import RecordedMotion
@@ -44,10 +44,11 @@ class NodeTurns(Mapping[str, np.ndarray]):
 
 
 def carrying_node(trajectory: "RecordedMotion", state: State, node: int) -> State:
-    """Return the ``state`` of a node with the turns and internal variables there."""
+    """Return the ``state`` of a node with the turns and internal variables there, and its rule for stops."""
     rotations = {force: q[node] for force, q in trajectory._rotations.items()}
     memory = memory_of(trajectory.mechanism.compiled, trajectory.law_states[node], rotations)
-    return replace(state, turns=NodeTurns(trajectory, node), memory=memory)
+    beyond_stops = trajectory.settings.get("beyond_stops", REFUSE)
+    return replace(state, turns=NodeTurns(trajectory, node), memory=memory, beyond_stops=beyond_stops)
 
 
 def start_turns(settings: Mapping[str, Any]) -> dict[str, np.ndarray]:

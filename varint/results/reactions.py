@@ -1,6 +1,7 @@
 """Accelerations of bodies and reactions of joints at the nodes of a motion (docs/theory.md section 7)."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,9 +11,11 @@ from varint.kinematics.turns import count_from
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.rotation_vectors import rotation_matrix
+from varint.model.state import COME_BACK
 from varint.results.touching import ContactForces
 from varint.step.compliant.soft_joints import row_reactions
 from varint.step.limits.parts import one_sided
+from varint.step.limits.returning import RETURN
 from varint.step.nodes.reactions import solve_nodes
 from varint.step.workspace import workspace
 
@@ -58,6 +61,7 @@ def accelerations_and_reactions(
     with_terms: bool = False,
     contact_forces: ContactForces | None = None,
     turns: np.ndarray | None = None,
+    come_back: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return accelerations (T, nb, 6), world and body axes, reactions (T, nj, 6), see `Reaction`, and efforts (T, ne).
 
@@ -66,7 +70,8 @@ def accelerations_and_reactions(
     (T, ne): second time derivative of what prescribed motions move, zero where not given.
 
     ``load`` (T or 1, nb, 6): external force, N, world, and torque, N m, body axes, without gravity. ``turns`` (nm,):
-    values of measures from which their angles count on, zero where not given.
+    values of measures from which their angles count on, zero where not given. ``come_back``: 1/s, where hard stops let
+    the motion come back at that rate, see `varint.step.limits.returning`.
     """
     compiled = mechanism.compiled
     plan, order = compiled.plan, compiled.order
@@ -98,6 +103,7 @@ def accelerations_and_reactions(
     pressing = np.zeros((len(position), contacts.body.size if with_terms else 0, 10))
     efforts = held, resting, pressing
     ws = workspace(plan, functions=compiled.functions)
+    ws.efforts.come_back[0] = come_back
     if turns is not None:
         count_from(plan, ws, turns)
     solve_nodes(plan, ws, scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, efforts)
@@ -137,6 +143,11 @@ def _add_compliant_rows(mechanism: Mechanism, position: np.ndarray, quat: np.nda
         lever = rotation_matrix(quat[:, slot]) @ frames.origin_b if slot >= 0 else frames.origin_b
         reaction[:, joint, :3] += push[:, :3]
         reaction[:, joint, 3:] += push[:, 3:] - np.cross(lever, push[:, :3])
+
+
+def return_rate(settings: Mapping[str, Any]) -> float:
+    """Return the rate, 1/s, at which hard stops let the start of a run with these settings come back, or 0."""
+    return RETURN if settings.get("beyond_stops") == COME_BACK else 0.0
 
 
 def second_derivative(values: np.ndarray, t: np.ndarray) -> np.ndarray:

@@ -30,7 +30,7 @@ from varint.results.node_turns import carrying_node, rotations_at_nodes, start_t
 from varint.results.points import PointPath, Relative, point_path, relative
 from varint.results.prescribed_motions import efforts_by_name, powers_of_motions, rates_of_motions
 from varint.results.quantities import row_sums
-from varint.results.reactions import Reaction, accelerations_and_reactions
+from varint.results.reactions import Reaction, accelerations_and_reactions, return_rate
 from varint.results.record import ChosenNodes, Nodes, Record, checked_slice
 from varint.results.since import Since, followed, summed_work, turns_before
 from varint.results.stiff_damping import rates_of_steps, warn_of_shaking
@@ -450,10 +450,9 @@ class RecordedMotion:
         refuse(self.mechanism, USES["reactions"])
         warn_of_shaking(self, stacklevel=4)
         load = self.load + self.forces_along.load
-        bend = rates_of_motions(self)[1]
-        forces = self._contact_forces
-        inputs = self.mechanism, load, self.position, self.quat_wxyz, self.velocity, self.angular_velocity, bend
-        return accelerations_and_reactions(*inputs, with_terms=True, contact_forces=forces, turns=turns_before(self))
+        inputs = self.position, self.quat_wxyz, self.velocity, self.angular_velocity, rates_of_motions(self)[1]
+        before = self._contact_forces, turns_before(self), return_rate(self.settings)
+        return accelerations_and_reactions(self.mechanism, load, *inputs, True, *before)
 
     @property
     def _touches(self) -> bool:

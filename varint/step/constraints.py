@@ -3,6 +3,7 @@
 from varint.base.numba import indirect, njit
 from varint.mathematics.vectors import continued
 from varint.step.inputs import SAME_SHARE, Inputs, nodes_around
+from varint.step.limits.rows import add_floor_works
 from varint.step.measures import mapped_value, measure_at
 from varint.step.plan import Plan, Workspace
 
@@ -82,7 +83,9 @@ def finish_constraints(plan: Plan, ws: Workspace, pose: int) -> None:
 
 @njit
 def add_constraint_works(plan, ws, work):
-    """Add to ``work`` (ne,) that of the impulses ``ws.increment_row`` at a node, at the rates of the targets."""
+    """Add to ``work`` (ne,) that of the impulses ``ws.increment_row`` at a node, at the rates of targets and floors."""
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]
         work[plan.constraints.element[c]] += ws.increment_row[r] * ws.efforts.target_rate[r]
+    if ws.efforts.come_back[0] > 0.0:
+        add_floor_works(plan, ws, work)

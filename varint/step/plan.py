@@ -272,6 +272,8 @@ class EffortWork(CompiledRecord, writable=True):
     target_rate_next: Annotated[Float1, "nr"]  # its rate at the end of the step
     closed: Annotated[Bool1, "limits", STATE]  # whether a limit is closed
     rest_gap: Annotated[Float1, "limits", STATE]  # gap at which a closed limit is held, zero but for round-off
+    floor: Annotated[Float1, "limits", STEP_STATE]  # zero, or below zero while a start comes back, see returning.py
+    come_back: Annotated[Float1, "1", STATE]  # 1/s, rate at which it does; zero: no start is beyond a limit
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,7 @@ from varint.step.energy.balance import add_load, is_off, leave_energy, pass_on, 
 from varint.step.inputs import Inputs, set_inputs, set_load
 from varint.step.intervals import Interval, NodeGrid
 from varint.step.limits.impacts import act_event, begin_events, is_searching, judge_trial, renew_events, retry_events
+from varint.step.limits.returning import aim_floors, finish_floors
 from varint.step.limits.rows import leaps
 from varint.step.momentum import angular_momentum
 from varint.step.newton import CONVERGED, EPSILON, NOT_CONVERGED, NOTHING, has_efforts, solve_step
@@ -169,6 +170,8 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
     set_inputs(ws, inputs, node, 0.5 * (before + after))
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
+    if ws.efforts.come_back[0] > 0.0:
+        aim_floors(plan, ws, h)
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = warm * ws.last_multiplier[r] if warm != 0.0 else 0.0
     missed = math.inf
@@ -254,6 +257,8 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
         finish_constraints(plan, ws, end)
         if plan.constraints.rate.size:
             place_rates(plan, ws, end)
+    if ws.efforts.come_back[0] > 0.0:
+        finish_floors(plan, ws, h)
     if has_contacts(plan):
         finish_contacts(plan, ws, end, h)
     ws.balance.size[0] = h

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from varint.base.checks import by_name, choice, not_negative, of_type, positive, whole_number
 from varint.base.errors import ArgumentError, StateError, UnresolvedWarning
+from varint.kinematics.start_at_stops import stops_settings
 from varint.kinematics.turns import turns_settings
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import vertices_of
@@ -26,7 +27,7 @@ from varint.methods.reduced.integrators.base import Integrator, KindOfIntegrator
 from varint.methods.reduced.program import load_solver
 from varint.methods.reduced.record import trajectory
 from varint.methods.reduced.run import ReducedRun
-from varint.methods.reduced.start import start_of
+from varint.methods.reduced.start import check_reduced_stops, start_of
 from varint.methods.reduced.states import ReducedState, maximal_state
 from varint.methods.reduced.trajectory import ReducedTrajectory
 from varint.model.bounds import bounded
@@ -179,7 +180,9 @@ class Reduced(Method):
         )
         if not equations.nq:
             raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
-        q, qdot = start_of(equations, problem.start(), motions)
+        start = problem.start()
+        q, qdot = start_of(equations, start, motions)
+        check_reduced_stops(equations, q, qdot, start)
         equations.couplings.check(q)
         equations.targets[:] = equations.couplings.values(q)
         if kind.locates:
@@ -202,6 +205,7 @@ class Reduced(Method):
             "output_times": None if times is None else len(times),
             "steps": steps,
             **turns_settings(equations.turns, equations.start_memory),
+            **stops_settings(start),
             "chart": self.chart,
             "prescribed": [drive.name for drive in equations.drives],
             **({"stages": stages} if stages else {}),

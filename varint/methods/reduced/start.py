@@ -7,6 +7,7 @@ import numpy as np
 from varint.base.checks import of_type
 from varint.base.errors import StateError
 from varint.kinematics.assembly import with_checked_arrays, with_rates
+from varint.kinematics.start_at_stops import check_stops
 from varint.kinematics.turns import with_turns
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.prescribed_joints import places
@@ -16,6 +17,7 @@ from varint.model.forces.no_slip import NoSlip
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.results.inputs.courses import Course, Steady, cannot_start, starts_elsewhere
+from varint.step.limits.gaps import evaluate_gaps
 
 LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
 LARGEST_MISS = 1e-8  # of a prescribed motion in a state to start from, in sizes of a part
@@ -42,6 +44,19 @@ def start_of(
     q, qdot = equations.in_charts(reduced.q, reduced.qdot)
     _check_closed(equations, q, qdot, state)
     return _meeting(equations, q, qdot)
+
+
+def check_reduced_stops(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: State | ReducedState) -> None:
+    """Raise StateError where ``q`` and ``qdot`` (nq,) of ``state`` lie beyond a hard stop, see `check_stops`."""
+    plan = equations.compiled.plan
+    count = plan.limits.measure.size
+    if not count:
+        return
+    equations.place_and_move(q, qdot)
+    gaps = np.zeros(count)
+    evaluate_gaps(plan, equations.ws, equations.position, equations.rotation, gaps, np.zeros((count, 2, 6)))
+    start = state if isinstance(state, State) else equations.state()
+    check_stops(equations.mechanism, start, gaps)
 
 
 def _meeting(equations: Equations, q: np.ndarray, qdot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

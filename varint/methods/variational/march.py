@@ -12,7 +12,7 @@ from varint.kinematics.turns import carrying, start_memory, start_turns
 from varint.mathematics.products.records import check_order
 from varint.methods.variational.schemes import Scheme
 from varint.methods.variational.welded import gathered, spread
-from varint.model.state import State
+from varint.model.state import COME_BACK, State
 from varint.plan import Compiled
 from varint.step.configuration import place, place_anew
 from varint.step.constraints import set_targets, start_constraints
@@ -22,6 +22,8 @@ from varint.step.inputs import Inputs, set_inputs, set_load
 from varint.step.intervals import NodeGrid
 from varint.step.laws import evaluate_laws
 from varint.step.limits.gaps import evaluate_gaps
+from varint.step.limits.returning import prepare_floors, start_floors
+from varint.step.limits.rows import BEYOND as ON_LIMIT
 from varint.step.march.aside import step_aside
 from varint.step.march.spare_workspaces import spare_workspace
 from varint.step.newton import CONVERGED
@@ -195,6 +197,9 @@ class March:
         if self.gaps.size:
             gradient = np.zeros((self.gaps.size, 2, 6))
             evaluate_gaps(plan, ws, ws.position[0], ws.rotation[0], self.gaps, gradient)
+            ws.efforts.floor[:] = ws.efforts.come_back[:] = 0.0
+            if (self.gaps < -ON_LIMIT).any() and state.beyond_stops == COME_BACK:
+                start_floors(ws, np.where(self.gaps < -ON_LIMIT, self.gaps, 0.0))
         set_load(plan, ws, inputs, 0, 0.0)
         fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
         if self.scheme.staggered and fastest * self.dt >= 2:
@@ -206,6 +211,18 @@ class March:
         arrays = self.outputs(1)
         record_node(plan, ws, 0, self.scheme.staggered, tuple(array[0] for array in arrays[:NODE_ARRAYS]))
         return self.block(np.array([0]), arrays, 1)
+
+    @property
+    def comes_back(self) -> bool:
+        """Whether the start was beyond hard limits, and comes back."""
+        return bool(self.ws.efforts.come_back[0])
+
+    def blocked_limits(self) -> list[int]:
+        """Return the elements of limits, and of the closed ones, whose start cannot come back; [] without such."""
+        if not (self.comes_back and np.isnan(self.ws.search.rate).any()):
+            return []
+        elements = self.compiled.plan.limits.element
+        return elements[np.isnan(self.ws.search.rate) | self.ws.efforts.closed].tolist()
 
     def _start_constraints(self, inputs: Inputs) -> None:
         """Set the targets at node 0, and the velocities that keep to them."""
@@ -421,6 +438,8 @@ class March:
             raise ValueError("its checkpoint names an unknown node, pose or body")
         for name, array in role_arrays(self.ws, STATE):
             array[:] = saved[name]
+        if self.comes_back:
+            prepare_floors()
         self.node, self.pose = node, pose
         plan, ws = self.compiled.plan, self.ws
         place(plan, ws, self.pose)

@@ -90,6 +90,10 @@ class MaximalRun(SteeredRun):
         self._give(1)
         first = self.march.start(self.start_state)
         check_stops(self.mechanism, self.start_state, self.march.gaps)
+        if self.march.comes_back and self.march.ws.tape.h.size:
+            raise StateError(
+                "there is no derivative of a run whose start comes back from beyond a stop: start within the limits"
+            )
         self._check_driven()
         if self.controllers:
             self._call()
@@ -332,6 +336,10 @@ class MaximalRun(SteeredRun):
             why = f"{self._listed(unsolved)} have an impact for which no states of contact were found"
             message = f"the step at t = {when:g} s could not be solved: {why}; another dt may help"
             return Failure(message, when, first)
+        blocked = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.blocked_limits())
+        if blocked:
+            why = f"a start beyond a stop cannot come back: no motion obeys all of {', '.join(blocked)} at once"
+            return Failure(f"the step at t = {when:g} s could not be solved: {why}", when, name, held)
         clash = self._clash()
         if clash:
             return Failure(f"the step at t = {when:g} s could not be solved: {clash}", when, name, held)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import choice, of_type, positive
 from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.kinematics.initial_state import checked_start
+from varint.kinematics.start_at_stops import stops_settings
 from varint.kinematics.turns import turns_settings
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import vertices_of
@@ -169,6 +170,7 @@ class Variational(Method):
             "output_times": None if times is None else len(times),
             "steps": steps,
             **turns_settings(state.turns, state.memory),
+            **stops_settings(state),
             "closures": self.closures,
             **chosen,
         }

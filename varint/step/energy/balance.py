@@ -16,6 +16,7 @@ from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn
 from varint.step.contacts.cones import add_pushes
 from varint.step.contacts.rows import add_works_before_node, has_contacts
 from varint.step.dense import add_scaled6
+from varint.step.limits.rows import drive_floors
 from varint.step.momentum import angular_momentum
 from varint.step.pair_impulses import pair_impulses
 from varint.step.paths.masses import has_massive_paths
@@ -141,8 +142,9 @@ def weigh_node(plan, ws, start, h):
 
 @njit
 def _drive(plan, ws, share):
-    """Write to ``driven`` the work, J, of constraints and contacts at the node, of a ``share`` of their impulses."""
-    if plan.constraints.row.size == 0 and not has_contacts(plan):
+    """Write to ``driven`` the work, J, of a ``share`` of impulses of constraints, floors and contacts at the node."""
+    returns = ws.efforts.come_back[0] > 0.0
+    if plan.constraints.row.size == 0 and not has_contacts(plan) and not returns:
         return
     driven, of_element = ws.balance.driven, plan.components.of_element
     for c in range(driven.size):
@@ -150,6 +152,8 @@ def _drive(plan, ws, share):
     for n in range(plan.constraints.row.size):
         r = plan.constraints.row[n]
         driven[of_element[plan.constraints.element[n]]] += share * ws.multiplier[r] * ws.efforts.target_rate[r]
+    if returns:
+        drive_floors(plan, ws, share)
     if has_contacts(plan):
         add_works_before_node(plan, ws, share, driven)
 

@@ -63,6 +63,8 @@ def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
         closed, its_component = ws.efforts.closed[n], plan.components.of_element[plan.limits.element[n]]
         search.was_closed[n], search.taking[n], search.rebound[n], search.rate[n] = closed, closed, 0.0, OUT_OF_REACH
         gap, rate = limit_gap(plan, ws, pose, n), _gap_rate(plan, ws, pose, n, ws.velocity)
+        if closed and ws.efforts.floor[n] < 0.0:  # it goes on coming back
+            search.rebound[n] = -plan.limits.sign[n] * ws.efforts.target_rate[limit_row(plan, n)]
         if not closed and ((n != met and gap > TOUCHING) or component not in (ANY, its_component)):
             continue
         search.rate[n], restitution = rate, _restitution(plan, ws, n)
@@ -204,11 +206,15 @@ def close_limits(plan: Plan, ws: Workspace, pose: int, met: int, event: int) -> 
                 kept.closed[event, n] = 0
                 kept.together[event] = kept.together[event] if active else 1
         ws.efforts.work[plan.limits.element[n]] += 0.5 * search.impulse[n] * (search.rate[n] + search.after[n])
-        stays = not parts or (n == met and search.rebound[n] == 0.0)
+        returns = search.was_closed[n] and ws.efforts.closed[n] and ws.efforts.floor[n] < 0.0
+        stays = not parts or returns or (n == met and search.rebound[n] == 0.0)
         set_closed(plan, ws, n, stays)
         gap = limit_gap(plan, ws, pose, n)
         if stays and not search.was_closed[n]:
             ws.efforts.rest_gap[n] = gap
+        if stays and ws.efforts.floor[n] < 0.0:
+            ws.efforts.floor[n] = min(gap, 0.0)
+            ws.efforts.target_rate[limit_row(plan, n)] = -plan.limits.sign[n] * max(search.after[n], 0.0)
     for n in range(plan.limits.measure.size):
         if ws.released[limit_row(plan, n)] > 0.0:
             ws.jacobian[pose, limit_row(plan, n)] = 0.0

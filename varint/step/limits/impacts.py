@@ -48,6 +48,7 @@ from varint.step.limits.impact_rows import (
     take_limits,
     write_rebounds,
 )
+from varint.step.limits.returning import close_on_floors
 from varint.step.limits.rows import (
     close_rows,
     leaps,
@@ -84,6 +85,8 @@ def begin_events(plan, ws, pose, h):
     """Reset the search for an event at the start of a step of ``h`` seconds, at a pose."""
     search = ws.search
     search.limit[0], search.changes[0] = -1, 0
+    if ws.efforts.come_back[0] > 0.0:
+        close_on_floors(plan, ws, pose)
     for n in range(search.impacts.size):
         search.impacts[n] = 0
     for n in range(ws.contacts.near_count[0]):

@@ -4,7 +4,9 @@ A limit keeps gap = sign (limit - measure) from falling below zero. While it is 
 its measure's row is a constraint, until the multiplier would pull. How it is met: impacts.py.
 """
 
-from varint.base.numba import indirect, njit
+import math
+
+from varint.base.numba import Float1, indirect, njit
 from varint.mathematics.products.rows import leap_of_turns
 from varint.mathematics.vectors import continued
 from varint.step.measures import measure_at, rate_of
@@ -46,12 +48,33 @@ def close_rows(plan: Plan, ws: Workspace, end: int) -> None:
             ws.residual_row[limit_row(plan, n)] = plan.limits.sign[n] * (ws.efforts.rest_gap[n] - gap)
 
 
+@indirect(seconds=1, what="hard stops")
+def add_floor_works(plan: Plan, ws: Workspace, work: Float1) -> None:
+    """Add to ``work`` (ne,), J, that of the impulses ``ws.increment_row`` at a node, at the rates of floors."""
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
+            r = limit_row(plan, n)
+            work[plan.limits.element[n]] += ws.increment_row[r] * ws.efforts.target_rate[r]
+
+
+@indirect(seconds=1, what="hard stops")
+def drive_floors(plan: Plan, ws: Workspace, share: float) -> None:
+    """Add to ``ws.balance.driven`` the work, J, of a ``share`` of the impulses of a step at the rates of floors."""
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
+            r, c = limit_row(plan, n), plan.components.of_element[plan.limits.element[n]]
+            ws.balance.driven[c] += share * ws.multiplier[r] * ws.efforts.target_rate[r]
+
+
 @njit
 def limit_clearance(plan, ws, pose, n):
     """Distance of limit n from its next event, at a pose; below -1 it is past that event, from -1 to 1 at it.
 
-    Of an open limit the gap over TOUCHING. Of a closed one the force that `find_pushes` found there.
+    Of an open limit the gap over TOUCHING; one with a floor has no event. Of a closed one the force that `find_pushes`
+    found there.
     """
+    if ws.efforts.floor[n] < 0.0 and not ws.efforts.closed[n]:
+        return math.inf
     return ws.search.push[n] if ws.efforts.closed[n] else limit_gap(plan, ws, pose, n) / TOUCHING
 
 
@@ -91,13 +114,17 @@ def leaps(plan: Plan, ws: Workspace, end: int) -> bool:
 
 @njit
 def rest_at_node(plan, ws, velocity):
-    """Close the limits on which the motion at pose 0 rests, and open the others; turns are counted."""
+    """Close the limits on which the motion at pose 0 rests, or comes back, and open the others; turns are counted."""
+    b = ws.efforts.come_back[0]
     for n in range(plan.limits.measure.size):
         m, row = plan.limits.measure[n], limit_row(plan, n)
         gap = limit_gap(plan, ws, 0, n)
         ws.efforts.value_near[m] = plan.limits.value[n] - plan.limits.sign[n] * gap
         rate = rate_of(plan.measures.body[m], ws.jacobian[0, row], velocity)
-        set_closed(plan, ws, n, -BEYOND <= gap <= NEAR and abs(rate) <= SLOW)
+        returns = b > 0.0 and gap < -BEYOND and -SLOW <= -plan.limits.sign[n] * rate <= SLOW - b * gap
+        set_closed(plan, ws, n, returns or (-BEYOND <= gap <= NEAR and abs(rate) <= SLOW))
+        ws.efforts.floor[n] = gap if returns else 0.0
+        ws.efforts.target_rate[row] = rate if returns else ws.efforts.target_rate[row]
 
 
 @njit

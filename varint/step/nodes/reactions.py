@@ -16,7 +16,7 @@ from varint.step.contacts.accelerations import accelerate_contacts, forces_of_co
 from varint.step.contacts.rows import has_contacts
 from varint.step.efforts import clear_rows
 from varint.step.ldu import solve_newton
-from varint.step.limits.rows import efforts_at_node, release_pulling, rest_at_node
+from varint.step.limits.rows import efforts_at_node, limit_row, release_pulling, rest_at_node
 from varint.step.measures import curve_rows, rate_of
 from varint.step.plan import JOINT
 
@@ -178,6 +178,10 @@ def accelerate(plan, ws, pose, rows, velocity, bend, change):
         row[r] = -row[r]
     for c in range(plan.constraints.row.size):
         row[plan.constraints.row[c]] += bend[c]
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
+            r, b = limit_row(plan, n), ws.efforts.come_back[0]
+            row[r] += b * (plan.limits.sign[n] * b * ws.efforts.floor[n] - 2.0 * ws.efforts.target_rate[r])
     if has_contacts(plan):
         accelerate_contacts(plan, ws)
         return
