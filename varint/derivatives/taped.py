@@ -19,6 +19,7 @@ from varint.derivatives.schedule import Layout, ahead, layout_of
 from varint.files.runs.space import available_memory, size_text
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.adaptive_run import AdaptiveRun, check_adaptive
+from varint.methods.variational.composed_damping import refuse_amplified
 from varint.methods.variational.march import March
 from varint.methods.variational.maximal_run import MaximalRun
 from varint.methods.variational.schemes import Scheme
@@ -26,6 +27,7 @@ from varint.model.state import State
 from varint.plan import Compiled
 from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.runs.problem import MOST_STEPS
+from varint.step.contacts.rows import has_contacts
 from varint.step.one_sided import has_events, rows_state
 from varint.step.step import SAME_TIME
 from varint.step.workspace import by_numbers, workspace
@@ -211,12 +213,14 @@ class MaximalTape:
 
     def _go(self, layout: Layout) -> int:
         """Do the run, with the last part on the tape and the first checkpoints; returns the stages of the largest."""
+        refuse_amplified(self.mechanism, self.setting.method, self.setting.dt, self.first)
         self.layout, self.run = layout, self._new_run(layout.room)
         march = self.run.march
         self.tape = march.ws.tape
         if self.is_adaptive:
             check_adaptive(self.run)
         self.run.start()
+        _check_damping(self.mechanism, march)
         self.begin = _node(march, march.pose, (0, 0.0, 0, 0, 0, 0), march.state())
         self.nodes: list[TapedNode] = []
         self.unresolved: UnresolvedStage | None = None
@@ -333,6 +337,21 @@ class MaximalTape:
         if self.run.failure is not None:
             message, time, body, joint = self.run.failure
             raise ConvergenceError(message, time=time, body=body, joint=joint, trajectory=None)
+
+
+def _check_damping(mechanism: Mechanism, march: March) -> None:
+    """Raise ArgumentError where the derivatives of strong damping are not known beside other forces."""
+    plan, damping = march.compiled.plan, march.ws.damping
+    if not damping.active[0] or not (plan.constraints.driven.any() or has_contacts(plan)):
+        return
+    other = next(force for force in mechanism.forces if force.constraint or force.solved_for)
+    first = damping.law[0] if damping.count[0] else -1
+    element = plan.laws.element[first] if first >= 0 else plan.loads.element[damping.load[0]]
+    label = mechanism.forces[march.compiled.force[element]].label
+    raise ArgumentError(
+        f"{label} may damp so strongly that steps of {march.dt:g} s take its rate towards their end, and gradients of"
+        f" that are not available beside {other.label}: take a smaller dt, or leave one of them out"
+    )
 
 
 def sizes(compiled: Compiled, setting: TapeSetting) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import vertices_of
 from varint.meshes.vertex_record import check_vertices
 from varint.methods.variational.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
+from varint.methods.variational.composed_damping import refuse_amplified
 from varint.methods.variational.deformable_march import DeformableMarch
 from varint.methods.variational.deformable_run import DeformableRun, check_deformable
 from varint.methods.variational.march import March
@@ -147,6 +148,7 @@ class Variational(Method):
         state = checked_start(mechanism, problem.start())
         check_laws(mechanism, state)
         check_depth(mechanism, state, compiled.length)
+        refuse_amplified(mechanism, method, dt, state, turn is not None)
         commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
         if soft_meshes(mechanism):
             soft = DeformableMarch(mechanism, compiled, method, dt, self.tol, recording.stride)

@@ -15,10 +15,12 @@ from varint.base.checks import in_a_shape, positive, shown
 from varint.base.display import Shown
 from varint.base.errors import ArgumentError, ConvergenceError
 from varint.files.runs.reader import load_settings
+from varint.methods.variational.composed_damping import AmplifiedError
 from varint.methods.variational.schemes import SCHEMES
 from varint.methods.variational.schemes import scheme as find_scheme
 from varint.model.known_forces import USES, refuse
 from varint.results.derived import energies
+from varint.results.fast_spin import fastest_spin
 from varint.results.resolution import find_unresolved
 from varint.runs.method import Method, solve
 from varint.runs.problem import Problem, Recording
@@ -89,7 +91,7 @@ class StepChoice(Shown):
     method : Method
         Either with this step: ``vi.simulate(vi.Problem(mechanism, duration), choice.method)`` is the run.
     energy_error : float
-        The largest that was asked for, of the largest kinetic energy.
+        The largest that was asked for, of the largest kinetic energy; of bodies that spin, also of their turns.
     expected_error : float
         The largest in the trial run, of the largest kinetic energy there.
     cost : float
@@ -257,13 +259,14 @@ class _Trials:
 
     def _run(self, scheme: Candidate, dt: float, steps: int) -> tuple[Trajectory | None, Trial]:
         """Return a run and its `Trial`; the error is infinite where the steps did not resolve the motion."""
+        run = None
         try:
             with followed(None):  # a trial is not the run that is looked at
                 made: Any = self.make(scheme.name, dt)
                 method: Method = replace(made, on_unresolved="ignore")
                 run = solve(replace(self.problem, duration=steps * dt), method)
-        except ConvergenceError:
-            run = None
+        except (ConvergenceError, AmplifiedError):
+            pass
         if run is None or find_unresolved(run, dt):
             trial = Trial(scheme.name, dt, math.inf, math.inf)
         else:
@@ -271,6 +274,8 @@ class _Trials:
             error = np.abs(gap).max() / max(kinetic.max(), self.least_energy)
             evaluations = scheme.iteration * run.newton_iterations + scheme.step * (steps + run.substeps)
             error = float(error) if np.isfinite(error) else math.inf
+            if scheme.name in SCHEMES and (spin := fastest_spin(run, dt, SCHEMES[scheme.name].stages)) is not None:
+                error = max(error, spin.excess)
             trial = Trial(scheme.name, dt, error, evaluations / (steps * dt))
         self.done.append(trial)
         return run, trial

@@ -20,7 +20,7 @@ from varint.step.derivatives.by_numbers import add_node, add_stage
 from varint.step.derivatives.operator import curve_transposed, first_row, pair_of, to_unknown
 from varint.step.derivatives.refine import refine_transposed
 from varint.step.derivatives.tangent import factor_stage, step_turn, turned_back
-from varint.step.derivatives.tape import play_stage
+from varint.step.derivatives.tape import load_start, play_stage
 from varint.step.efforts import curvature_factor
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
@@ -56,6 +56,22 @@ def carry_back(plan, ws, tape, work, stages, state, law_state, by):
         for s in range(law_state.size):
             law_state[s] = work.state[s]
         add_stage(plan, ws, tape, work, k, step, body, row, by)
+        if tape.damping.active[0]:
+            _start_back(plan, ws, tape, work, k, state, by)
+
+
+@njit
+def _start_back(plan, ws, tape, work, k, state, by):
+    """Add to ``state`` (nb, 12) what the velocities at the start of stage k have, by ``work.begun``."""
+    load_start(plan, ws, tape, k)
+    by_start = work.by_begun
+    for i in range(by_start.shape[0]):
+        for a in range(6):
+            by_start[i, a], by_start[i, 6 + a] = 0.0, work.begun[i, a]
+    velocities_back(plan, ws, 0, by_start, by)
+    for i in range(by_start.shape[0]):
+        for a in range(12):
+            state[i, a] += by_start[i, a]
 
 
 @njit(seconds=2, what="derivatives of steps")
@@ -162,6 +178,7 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
         _from_end_of_rows(plan, ws, work, h, body, row)
     if has_efforts(plan):
         work.velocity[:] = 0.0
+        work.begun[:] = 0.0
         work.lean[:] = 0.0
         _efforts_back(plan, ws, work, half_step, -1.0, law_state, work.momentum)
         for i in range(plan.bodies.mass.size):
@@ -260,6 +277,9 @@ def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
                     _pull(out[i], work.tangent[i], half_step, side, work.column)
                     for k in range(6):
                         work.motion[e, k] = effort * work.column[k] + by_rate * ws.velocity[i, k]
+                    if ws.damping.active[0]:
+                        add_scaled6(work.motion[e], along * ws.damping.by_start[s], ws.damping.start[i])
+                        add_scaled6(tangent.begun[i], along * ws.damping.by_start[s], g)
                     _lean_back(scale(effort, vector(g[3:])), out[i], half_step, side, tangent.lean[i])
             third = plan.measures.third[m]
             if third >= 0:
@@ -284,6 +304,9 @@ def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
                 if b < out.shape[0]:
                     add_scaled6(tangent.middle[b], work.column[k], work.wrench_by_pose[n, s, k])
                     add_scaled6(tangent.velocity[b], work.column[k], work.wrench_by_velocity[n, s, k])
+                    if s == 0 and ws.damping.active[0] and ws.damping.load_lead[n] > 0.0:
+                        share = -ws.damping.load_lead[n] / (1.0 + ws.damping.load_lead[n])
+                        add_scaled6(tangent.begun[b], share * work.column[k], work.wrench_by_velocity[n, s, k])
         _lean_back(vector(work.wrench[n, 3:]), out[i], half_step, side, tangent.lean[i])
 
 

@@ -22,6 +22,7 @@ and the transpose follows term by term, K^T z = K z - (0, g_theta x z_theta) for
 from varint.base.numba import njit
 from varint.mathematics.vectors import ZERO, add, cross, dot, scale, sub, vector
 from varint.step.compliant.soft_joints import apply_rows_back
+from varint.step.damping.end_rates import differentiate_ahead
 from varint.step.dense import add_scaled6, dot6
 from varint.step.efforts import (
     curvature_factor,
@@ -42,6 +43,8 @@ def prepare_operator(plan, ws, half_step):
         w = ws.velocity[i]
         momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.derivative[i])
     differentiate_loads(plan, ws, ws.efforts.position, ws.efforts.rotation, ws.velocity)
+    if ws.damping.active[0]:
+        differentiate_ahead(plan, ws)
 
 
 @njit
@@ -175,6 +178,8 @@ def apply_sum(plan, ws, s, half_step, body, out_body):
             i = plan.measures.body[m, side]
             if i < body.shape[0]:
                 effort_change += work.sum_by_rate[s] * dot6(work.curved[m, side], ws.velocity[i])
+                if ws.damping.active[0]:
+                    effort_change += ws.damping.by_start[s] * dot6(work.curved[m, side], ws.damping.start[i])
     for m in range(first, last):
         effort = curvature_factor(plan, work, s, m)
         for side in range(2):
@@ -212,6 +217,8 @@ def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
             work.motion[side] = 0.0
             if i < body.shape[0]:
                 _pull(ws, i, body[i], effort, by_rate, work.motion[side])
+                if ws.damping.active[0]:
+                    add_scaled6(work.motion[side], along * ws.damping.by_start[s], ws.damping.start[i])
         third = plan.measures.third[m]
         if third >= 0:
             work.third[:] = 0.0

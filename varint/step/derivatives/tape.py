@@ -28,7 +28,36 @@ def keep_stage(plan: Plan, ws: Workspace, start: int, upper: int, h: float, node
     copy_spans(ws.spans.taped, start, tape.stage[k], False)
     _copy(ws.efforts.input, tape.input[k])
     _copy(ws.efforts.state, tape.state[k])
+    if ws.damping.active[0]:
+        _keep_damping(ws, tape, k)
     keep_rows(plan, ws, tape, k)
+
+
+@njit
+def _keep_damping(ws, tape, k):
+    """Keep the leads of the stage, and the velocities and rates of targets at its start."""
+    damping, kept = ws.damping, tape.damping
+    kept.active[0] = True
+    for f in range(damping.lead.size):
+        kept.lead[k, f] = damping.lead[f]
+    for n in range(damping.load_lead.size):
+        kept.load_lead[k, n] = damping.load_lead[n]
+    copy_motions(damping.start, kept.start[k])
+    _copy(ws.efforts.target_rate, kept.target_rate[k])
+
+
+@njit
+def play_damping(ws, tape, k):
+    """Bring ``ws.damping`` to where it was in stage k."""
+    damping, kept = ws.damping, tape.damping
+    damping.active[0] = kept.active[0]
+    if not kept.active[0]:
+        return
+    for f in range(damping.lead.size):
+        damping.lead[f] = kept.lead[k, f]
+    for n in range(damping.load_lead.size):
+        damping.load_lead[n] = kept.load_lead[k, n]
+    copy_motions(kept.start[k], damping.start)
 
 
 @njit
@@ -76,12 +105,23 @@ def play_stage(plan, ws, tape, k):
             ws.goal[i, c] += 0.5 * h * plan.bodies.mass[i] * plan.bodies.gravity[c]
     _copy(tape.input[k], ws.efforts.input)
     _copy(tape.state[k], ws.efforts.state)
+    play_damping(ws, tape, k)
     place(plan, ws, 0)
     play_rows(plan, ws, tape, k)
     evaluate_step(plan, ws, 0, 1, h, upper, 0.0)
     if plan.beams.first.size:  # their gradients, which a step does without
         evaluate_beams(plan, ws, ws.efforts.position, ws.efforts.rotation)
     return upper, h
+
+
+@njit
+def load_start(plan, ws, tape, k):
+    """Bring pose 0 of the workspace, with ``ws.momentum`` and the rates of targets, to the start of stage k."""
+    copy_spans(ws.spans.taped, 0, tape.stage[k], True)
+    copy_motions(tape.momentum[k], ws.momentum)
+    _copy(tape.damping.target_rate[k], ws.efforts.target_rate)
+    place(plan, ws, 0)
+    play_rows(plan, ws, tape, k)
 
 
 @njit
