@@ -34,7 +34,7 @@ class Unresolved(NamedTuple):
 
     message: str
     time: float
-    body: str
+    body: str | None
 
 
 def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved | None:

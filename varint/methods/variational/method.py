@@ -45,7 +45,8 @@ from varint.results.contact_forces import check_depth
 from varint.results.forces import check_laws
 from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.results.record import Record
-from varint.results.resolution import find_unresolved
+from varint.results.resolution import Unresolved, find_unresolved
+from varint.results.undamped import BY_ORDER_2, find_undamped
 from varint.runs.method import AUTO, Method, method_class, register
 from varint.runs.parts import Arguments, parts_of, with_arguments
 from varint.runs.problem import MOST_STEPS, Problem, Recording
@@ -257,13 +258,33 @@ class Variational(Method):
                 trajectory, stacklevel + 1
             )
             return
-        unresolved = None if self.on_unresolved == "ignore" else find_unresolved(trajectory, trajectory.settings["dt"])
+        if self.on_unresolved == "ignore":
+            return
+        unresolved = find_unresolved(trajectory, trajectory.settings["dt"]) or _find_undamped(trajectory)
         if unresolved is None:
             return
         if self.on_unresolved == "raise":
             message, time, body = unresolved
             raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
         warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
+
+
+def _find_undamped(trajectory: Trajectory) -> Unresolved | None:
+    """Return the `Unresolved` of a run of several stages a step, or with deformable bodies, that leaves damped motions.
+
+    Other steps end them, see `varint.step.damping`.
+    """
+    scheme, dt, called = (
+        find_scheme(None, trajectory.settings["scheme"]),
+        trajectory.settings["dt"],
+        "deformable bodies",
+    )
+    if len(scheme.stages) > 1:
+        called = f"scheme '{scheme.name}' of order {scheme.order}"
+        return find_undamped(trajectory, dt, scheme.factor, called, BY_ORDER_2)
+    if soft_meshes(trajectory.mechanism):
+        return find_undamped(trajectory, dt, scheme.factor, "runs with deformable bodies", "a smaller damping")
+    return None
 
 
 def _lobatto() -> Any:

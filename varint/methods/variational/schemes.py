@@ -82,11 +82,13 @@ class Scheme(Shown):
         if not poles.size:
             return np.zeros((0, 2))
         z = np.arange(AROUND_POLES[0] * poles.min(), AROUND_POLES[1] * poles.max(), FINE * poles.min())
-        factor = np.ones_like(z)
-        for stage in self.stages:
-            factor *= (1.0 - 0.5 * stage * z) / (1.0 + 0.5 * stage * z)
-        edges = np.flatnonzero(np.diff(np.abs(factor) > 1.0))
+        edges = np.flatnonzero(np.diff(np.abs(self.factor(z)) > 1.0))
         return z[edges + np.array([0, 1] * (len(edges) // 2))].reshape(-1, 2)
+
+    def factor(self, z: np.ndarray) -> np.ndarray:
+        """Return by what (n,) a step with a damper c multiplies a momentum, for ``z`` (n,) = c dt / m."""
+        of_stages = 0.5 * self.stages[:, None] * z
+        return np.prod((1.0 - of_stages) / (1.0 + of_stages), axis=0)
 
     @property
     def sharpened(self) -> bool:
