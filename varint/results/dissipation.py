@@ -84,7 +84,7 @@ class Ranges(NamedTuple):
 
 
 def ranges_of(mechanism: Mechanism, state: State, dt: float, bound: float, at_start: bool = False) -> Ranges | None:
-    """Return the `Ranges` of a run from ``state`` with steps of ``dt``, s; None if none can be as large as ``bound``.
+    """Return the `Ranges` of a run from ``state`` with steps of ``dt``, s; None if all z are below ``bound``.
 
     By inertias with all joints at the pose of the start and at SAMPLES more; those of a body on one joint with one
     coordinate are the same in all poses. Where such inertias are not known, by the bodies' own, which are the least.
@@ -198,7 +198,7 @@ def _is_alone(mechanism: Mechanism, damping: Damping) -> bool:
 
 
 def _poses(mechanism: Mechanism, state: State) -> Iterator[State]:
-    """Yield states with random coordinates of joints, those that can be assembled; none for mechanisms with loops."""
+    """Yield states with random coordinates of joints that can be assembled; no states of mechanisms with loops."""
     rng, length = np.random.default_rng(0), mechanism.compiled.length
     joints = [joint for joint in mechanism.joints if 0 < joint.dof < 6]
     for _ in range(0 if mechanism.compiled.topology.clusters else SAMPLES):

@@ -86,7 +86,7 @@ class Scheme(Shown):
         return z[edges + np.array([0, 1] * (len(edges) // 2))].reshape(-1, 2)
 
     def factor(self, z: np.ndarray) -> np.ndarray:
-        """Return by what (n,) a step with a damper c multiplies a momentum, for ``z`` (n,) = c dt / m."""
+        """Return the factors (n,) of momenta along a damper c in a step, for ``z`` (n,) = c dt / m."""
         of_stages = 0.5 * self.stages[:, None] * z
         return np.prod((1.0 - of_stages) / (1.0 + of_stages), axis=0)
 

@@ -62,7 +62,10 @@ def carry_back(plan, ws, tape, work, stages, state, law_state, by):
 
 @njit
 def _start_back(plan, ws, tape, work, k, state, by):
-    """Add to ``state`` (nb, 12) what the velocities at the start of stage k have, by ``work.begun``."""
+    """Add the gradient by the velocities at the start of stage k, ``work.begun``, to ``state`` (nb, 12).
+
+    Uses ``work.by_begun`` and the workspace.
+    """
     load_start(plan, ws, tape, k)
     by_start = work.by_begun
     for i in range(by_start.shape[0]):
@@ -156,7 +159,8 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
     """Write E_y^T e to ``body`` (nb, 6) and ``row`` (nr,), with e = ``state`` (nb, 12), ``law_state`` (ns,).
 
     The gradients by motions of start, middle and end and by the momenta are written to ``work.start``, ``work.middle``,
-    ``work.end`` and ``work.momentum``. Uses ``work.velocity`` and ``work.lean``.
+    ``work.end`` and ``work.momentum``, by the velocities at the start to ``work.begun``. Uses ``work.velocity`` and
+    ``work.lean``.
     """
     half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):

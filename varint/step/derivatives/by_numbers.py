@@ -121,8 +121,8 @@ def _push_gradient(plan, ws, work, i, half_step, z, out):
 def _add_efforts(plan, ws, work, k, h, body, by):
     """Add the terms of laws and loads to ``by.input`` and ``by.h``; keep the arrays that `acting` and `pushing` need.
 
-    These are ``by.push``, ``by.rotation``, ``by.normal``, ``by.value``, ``by.rate`` and ``by.effort``.
-    ``body`` (nb, 6): duals of the momentum balances.
+    These are ``by.push``, ``by.rotation``, ``by.normal``, ``by.value``, ``by.rate``, ``by.start_rate`` and
+    ``by.effort``. ``body`` (nb, 6): duals of the momentum balances.
     """
     efforts, laws, loads, half_step = ws.efforts, plan.laws, plan.loads, 0.5 * h
     for i in range(body.shape[0]):
@@ -229,7 +229,7 @@ def _effect_of_input(plan, ws, f, s, half_step, duals, change):
 
 @njit
 def _kept_rate(tape, by, k, f, s):
-    """The rate that law f along sum s took in stage k."""
+    """Return the rate that law f along sum s took in stage k."""
     if tape.damping.active[0] and tape.damping.lead[k, f] > 0.0:
         return by.rate[k, s] + tape.damping.lead[k, f] * (by.rate[k, s] - by.start_rate[k, s])
     return by.rate[k, s]
@@ -237,7 +237,7 @@ def _kept_rate(tape, by, k, f, s):
 
 @njit
 def _resist_ahead(plan, ws, tape, k):
-    """Replace the wrenches of strong resistances by those of stage k. After `evaluate_loads`."""
+    """Write the wrenches of strong resistances in stage k to ``ws.efforts.wrench``. After `evaluate_loads`."""
     work = ws.efforts
     play_damping(ws, tape, k)
     for n in range(plan.loads.kind.size):

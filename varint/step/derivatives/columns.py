@@ -125,7 +125,7 @@ def carry_forward(plan, ws, tape, work, stages, inputs, changes, begun, states):
     ``inputs``: elements (m,) and the spans (m,) of differences; the last m changes are by the inputs of these elements,
     which are one more for all stages. ``states`` (n, ns): changes of states of laws, likewise. ``stages``:
     (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost. ``work``: a
-    `Tangent`. ``begun``: scratch, shaped as ``changes``.
+    `Tangent`. ``begun`` (n, nb, 12): scratch.
     """
     change, body, row = work.change, work.wide[0], work.wide_row[0]
     for k in range(stages[0], stages[1]):
@@ -267,7 +267,7 @@ def _by_start(plan, ws, work, step, inputs, first, states, begun, body, row):
 
 @njit
 def _take_begun(ws, work, begun, n):
-    """Take the change of the velocities at the start by change n, where strong damping depends on these."""
+    """Write the last six of ``begun`` (n, nb, 12) of change n to ``work.begun`` (nb, 6), for strong damping."""
     if ws.damping.active[0]:
         for i in range(work.begun.shape[0]):
             for k in range(6):

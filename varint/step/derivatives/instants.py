@@ -70,7 +70,7 @@ def _residuals_by_size(plan, ws, work, step, longer, states, body, row):
 
     Without the share of applied loads. The motions of middle and end are written to ``work.middle`` and ``work.end``;
     half the change of the states of laws at the end, by the size alone, to ``states`` (ns,). ``step``: a `StepSpan`.
-    Uses ``work.velocity`` and ``work.lean``.
+    Uses ``work.velocity``, ``work.begun`` and ``work.lean``.
     """
     upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):

@@ -35,7 +35,7 @@ def keep_stage(plan: Plan, ws: Workspace, start: int, upper: int, h: float, node
 
 @njit
 def _keep_damping(ws, tape, k):
-    """Keep the leads of the stage, and the velocities and rates of targets at its start."""
+    """Write the leads of the stage, and velocities and rates of targets at its start, to ``tape.damping``."""
     damping, kept = ws.damping, tape.damping
     kept.active[0] = True
     for f in range(damping.lead.size):
@@ -48,7 +48,7 @@ def _keep_damping(ws, tape, k):
 
 @njit
 def play_damping(ws, tape, k):
-    """Bring ``ws.damping`` to where it was in stage k."""
+    """Write the leads of stage k, and velocities at its start, to ``ws.damping``."""
     damping, kept = ws.damping, tape.damping
     damping.active[0] = kept.active[0]
     if not kept.active[0]:

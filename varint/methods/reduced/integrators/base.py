@@ -99,7 +99,7 @@ class Integrator:
 
     @classmethod
     def factor(cls, task: Task, z: np.ndarray) -> np.ndarray:
-        """Return by what (n,) a step multiplies momenta along dampers, for ``z`` (n,) = c dt / m; 0 if it ends them."""
+        """Return the factors (n,) of momenta along dampers in a step, for ``z`` (n,) = c dt / m; 0 if it ends them."""
         return np.zeros_like(z)
 
     @classmethod
