@@ -169,5 +169,36 @@ def test_gradients_are_those_of_the_run(name):
 def test_gradients_beside_prescribed_motions_are_refused():
     forces = [vi.PrescribedMotion("m", joint="h0", rate=1.0), vi.JointDamper("d", joint="h1", damping=50.0)]
     mechanism = chain(forces)
-    with pytest.raises(vi.ArgumentError, match=r"jointdamper 'd' may damp so strongly.*prescribedmotion 'm'"):
+    with pytest.raises(vi.ArgumentError, match=r"jointdamper 'd' damps so strongly.*prescribedmotion 'm'"):
         vi.gradient(mechanism, lambda state: 0.0, 0.04, 4e-3, with_respect_to=["d.damping"])
+
+
+def test_gradients_beside_them_of_dampers_that_are_not_strong():
+    """By the bodies' own inertias the light body alone would have a strong damper; with its joints it has not."""
+
+    def mechanism(damping):
+        rods = [vi.Body.rod("r0", ORIGIN, (0.3, 0, 0), 0.5, radius=0.02)]
+        light = vi.Body("light", mass=0.01, inertia=np.eye(3) * 1e-6, position=(0.3, 0, 0))
+        heavy = vi.Body.rod("r1", (0.3, 0, 0), (0.6, 0, 0), 0.5, radius=0.02)
+        joints = [
+            vi.Revolute("h0", "world", "r0", point=ORIGIN, axis=(0, 1, 0)),
+            vi.Revolute("h1", "r0", "light", point=(0.3, 0, 0), axis=(0, 1, 0)),
+            vi.Revolute("h2", "light", "r1", point=(0.3, 0, 0), axis=(1, 0, 0)),
+        ]
+        forces = [
+            vi.PrescribedMotion("m", joint="h0", rate=1.0),
+            vi.JointDamper("d", joint="h1", damping=damping),
+        ]
+        return vi.Mechanism("chain", [*rods, light, heavy], joints, forces=forces)
+
+    def last(state):
+        return float(state.velocity[2] @ (1.0, 2.0, 3.0))
+
+    def value(damping):
+        built = mechanism(damping)
+        return last(vi.simulate(built, 0.04, 4e-3, state=built.state(rates={"h0": 1.0}), tol=1e-12).state(10))
+
+    built = mechanism(1e-3)
+    options = {"state": built.state(rates={"h0": 1.0}), "with_respect_to": ["d.damping"], "tol": 1e-12}
+    slope = vi.gradient(built, last, 0.04, 4e-3, **options)["d.damping"]
+    assert slope == pytest.approx((value(1.001e-3) - value(0.999e-3)) / 2e-6, rel=1e-5)

@@ -220,7 +220,6 @@ class MaximalTape:
         if self.is_adaptive:
             check_adaptive(self.run)
         self.run.start()
-        _check_damping(self.mechanism, march)
         self.begin = _node(march, march.pose, (0, 0.0, 0, 0, 0, 0), march.state())
         self.nodes: list[TapedNode] = []
         self.unresolved: UnresolvedStage | None = None
@@ -339,18 +338,27 @@ class MaximalTape:
             raise ConvergenceError(message, time=time, body=body, joint=joint, trajectory=None)
 
 
-def _check_damping(mechanism: Mechanism, march: March) -> None:
-    """Raise ArgumentError where the derivatives of strong damping are not known beside other forces."""
-    plan, damping = march.compiled.plan, march.ws.damping
-    if not damping.active[0] or not (plan.constraints.driven.any() or has_contacts(plan)):
+def check_leads(run: MaximalTape, stages: int) -> None:
+    """Raise ArgumentError where the derivatives of the strong damping in ``stages`` on the tape are not known.
+
+    These are beside driven constraints and contacts. If none of the stages has a lead, the tape is played without.
+    """
+    damping, plan = run.tape.damping, run.compiled.plan
+    if not damping.active[0]:
         return
+    leads, load_leads = (part[:stages].any(axis=0) for part in (damping.lead, damping.load_lead))
+    if not (leads.any() or load_leads.any()):
+        damping.active[0] = False
+        return
+    if not (plan.constraints.driven.any() or has_contacts(plan)):
+        return
+    mechanism = run.mechanism
     other = next(force for force in mechanism.forces if force.constraint or force.solved_for)
-    first = damping.law[0] if damping.count[0] else -1
-    element = plan.laws.element[first] if first >= 0 else plan.loads.element[damping.load[0]]
-    label = mechanism.forces[march.compiled.force[element]].label
+    element = plan.laws.element[np.argmax(leads)] if leads.any() else plan.loads.element[np.argmax(load_leads)]
+    label = mechanism.forces[run.compiled.force[element]].label
     raise ArgumentError(
-        f"{label} may damp so strongly that steps of {march.dt:g} s take its rate towards their end, and gradients of"
-        f" that are not available beside {other.label}: take a smaller dt, or leave one of them out"
+        f"{label} damps so strongly that steps of {run.dt:g} s take its rate towards their end, and gradients of that"
+        f" are not available beside {other.label}: take a smaller dt, or leave one of them out"
     )
 
 
