@@ -202,3 +202,15 @@ def test_gradients_beside_them_of_dampers_that_are_not_strong():
     options = {"state": built.state(rates={"h0": 1.0}), "with_respect_to": ["d.damping"], "tol": 1e-12}
     slope = vi.gradient(built, last, 0.04, 4e-3, **options)["d.damping"]
     assert slope == pytest.approx((value(1.001e-3) - value(0.999e-3)) / 2e-6, rel=1e-5)
+
+
+def test_a_lever_that_grows_during_the_run():
+    """At the start the damper pulls along its arm; later it is all but a brake, z = 100."""
+    ball = vi.Body("b", mass=1.0, inertia=np.eye(3) * 0.004)
+    hinge = vi.Revolute("h", "world", "b", point=ORIGIN, axis=(0, 0, 1))
+    damper = vi.Spring("d", "world", "b", point_a=(50, 0, 0), point_b=(1, 0, 0), stiffness=0.0, damping=400.0)
+    motor = vi.Motor("m", joint="h", effort=lambda t: 314.0 if t < 1.0 else 0.0)
+    mechanism = vi.Mechanism("m", [ball], [hinge], gravity=ORIGIN, forces=[damper, motor])
+    run = vi.simulate(mechanism, 1.05, DT, on_unresolved="ignore")
+    assert run.coordinates["h"][-1] > 1.4
+    assert np.abs(run.rates["h"][-20:]).max() < 1e-9

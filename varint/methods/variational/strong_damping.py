@@ -8,11 +8,13 @@ from varint.step.damping.end_rates import apply_ahead, differentiate_ahead
 from varint.step.damping.records import MOST_EFFORTS
 from varint.step.laws import LAW_NAMES
 from varint.step.loads import RESISTANCE
+from varint.step.measures import KIND_NAMES
 from varint.step.plan import Plan, Workspace
 
 COMPARED = 0.02  # z from which on an effort is compared with the others
 REACHED = 0.5  # sum of z over the efforts on a body from which on any of them may be strong in the run
 ALL_STRONG = 1.0  # of that sum: without comparisons
+LENGTH = KIND_NAMES.index("length")
 SPEED = 0.25  # of the size of the parts in a step: so fast a body may be, for quadratic resistance
 
 
@@ -89,8 +91,11 @@ def _laws(plan: Plan, ws: Workspace, dt: float) -> tuple[np.ndarray, ...]:
     push, turn = gradient[..., :3], gradient[..., 3:]
     by_force = np.append(1.0 / plan.bodies.mass, 0.0)
     by_torque = np.concatenate([plan.bodies.inverse_inertia, np.zeros((1, 3, 3))])
-    each = np.sum(push * push, axis=2) * by_force[measures.body]
-    each = np.sum(each + np.einsum("msi,msij,msj->ms", turn, by_torque[measures.body], turn), axis=1)
+    turned = np.einsum("msi,msij,msj->ms", turn, by_torque[measures.body], turn)
+    lever = np.stack([np.sum(measures.u**2, axis=1), np.sum(measures.w**2, axis=1)], axis=1)  # of its points, squared
+    most = lever * np.linalg.eigvalsh(by_torque)[measures.body, -1]
+    turned = np.where((measures.kind == LENGTH)[:, None], most, turned)  # in any pose
+    each = np.sum(np.sum(push * push, axis=2) * by_force[measures.body] + turned, axis=1)
     z = [
         dt * slopes[f] * each[laws.sum_first[s] : laws.sum_first[s + 1]].sum()
         for f, s in zip(law, of_sum[law], strict=True)
