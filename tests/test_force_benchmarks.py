@@ -66,7 +66,7 @@ def test_governor_at_half_a_second():
 @pytest.mark.slow
 def test_governor_over_ten_seconds():
     """At 0.5 ms within 1e-5 m of half the step and of order 4; it turns freely, so its angular momentum stays."""
-    (coarse, run), (fine, _), (fourth, _) = slider(10.0, 5e-4), slider(10.0, 2.5e-4), slider(10.0, 1e-4, order=4)
+    (coarse, run), (fine, _), (fourth, _) = slider(10.0, 5e-4), slider(10.0, 2.5e-4), slider(10.0, 6.25e-5, order=4)
     assert abs(coarse[-1] - fine[-1]) < 5e-6
     assert abs(coarse[-1] - fourth[-1]) < 1e-5
     assert abs(fine[-1] - fourth[-1]) < 2.5e-6

@@ -33,7 +33,7 @@ def refuse_amplified(mechanism: Mechanism, scheme: Scheme, dt: float, state: Sta
         raise AmplifiedError(
             f"{ranges.described(mechanism, dt)}. Scheme '{scheme.name}' of order {scheme.order} amplifies such motion"
             f" at values from {bands[0, 0]:.4g} to {bands[0, 1]:.4g}. Take order=2, which damps at any step, or dt"
-            f" below {LESS * dt * bands[0, 0] / ranges.largest:.2g} s"
+            f" below {LESS * dt * bands[0, 0] / (slack * ranges.largest):.2g} s"
         )
 
 
