@@ -105,3 +105,10 @@ def test_light_links_between_heavy_ones_are_no_reason():
     mechanism = vi.Mechanism("gimbal", [yoke, rotor_body], joints, forces=[damper])
     vi.redmax.simulate(mechanism, 0.01, DT, integrator="heun")
     vi.redmax.simulate(mechanism, 0.01, DT, integrator="gauss")
+
+
+def test_a_chosen_method_ends_the_motion():
+    mechanism = rotor("joint damper", 1e3)
+    state = mechanism.state(rates={"p": 1.0})
+    run = vi.simulate(mechanism, 0.5, "auto", state=state)
+    assert abs(run.rates["p"][-1]) < 0.01  # in nine steps

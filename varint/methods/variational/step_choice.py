@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ from varint.model.known_forces import USES, refuse
 from varint.results.derived import energies
 from varint.results.fast_spin import fastest_spin
 from varint.results.resolution import find_unresolved
+from varint.results.undamped import BY_ORDER_2, Factor, diagonal_factor, find_undamped
 from varint.runs.method import Method, solve
 from varint.runs.problem import Problem, Recording
 from varint.runs.running import followed
@@ -216,6 +218,17 @@ def _check_inputs(problem: Problem) -> None:
     refuse(mechanism, USES["step choice"])
 
 
+def _leaves_damped_motions(run: Trajectory, scheme: Candidate, dt: float) -> bool:
+    """Return whether steps of ``dt``, s, leave most of a motion along a strong damper, see `find_undamped`."""
+    if scheme.name.startswith(COLLOCATION):
+        factor: Factor = functools.partial(diagonal_factor, scheme.order // 2)
+    elif len(SCHEMES[scheme.name].stages) > 1:
+        factor = SCHEMES[scheme.name].factor
+    else:
+        return False
+    return find_undamped(run, dt, factor, scheme.name, BY_ORDER_2) is not None
+
+
 class _Trials:
     """Trial runs of a mechanism over its first ``span`` seconds."""
 
@@ -267,7 +280,7 @@ class _Trials:
                 run = solve(replace(self.problem, duration=steps * dt), method)
         except (ConvergenceError, AmplifiedError):
             pass
-        if run is None or find_unresolved(run, dt):
+        if run is None or find_unresolved(run, dt) or _leaves_damped_motions(run, scheme, dt):
             trial = Trial(scheme.name, dt, math.inf, math.inf)
         else:
             gap, kinetic = energies(run)
