@@ -1,7 +1,10 @@
 """Steps of all methods along strong dampers: they end the motion, or the method says that they do not."""
 
+import warnings
+
 import numpy as np
 import pytest
+from rubber_pads import pad
 
 import varint as vi
 from varint.methods.reduced.integrators import INTEGRATORS, Task
@@ -112,3 +115,17 @@ def test_a_chosen_method_ends_the_motion():
     state = mechanism.state(rates={"p": 1.0})
     run = vi.simulate(mechanism, 0.5, "auto", state=state)
     assert abs(run.rates["p"][-1]) < 0.01  # in nine steps
+
+
+@pytest.mark.parametrize(("damping", "told"), [(1e5, True), (1.0, False)])
+def test_runs_with_deformable_bodies_say_so(damping, told):
+    bodies = [
+        vi.Body.box(name, (0.1, 0.1, 0.1), mass=0.5, position=(x, 0.0, 0.0)) for name, x in (("a", -0.2), ("b", 0.2))
+    ]
+    free = [vi.Free(f"free {body.name}", "world", body.name) for body in bodies]
+    damper = vi.BodyDamper("d", "a", linear=damping)
+    mechanism = vi.Mechanism("pair", bodies, free, forces=[pad(), damper], gravity=ORIGIN)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        vi.simulate(mechanism, 0.003, DT)
+    assert told == any("'d' damps by up to" in str(each.message) for each in caught)
