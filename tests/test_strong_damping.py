@@ -214,3 +214,52 @@ def test_a_lever_that_grows_during_the_run():
     run = vi.simulate(mechanism, 1.05, DT, on_unresolved="ignore")
     assert run.coordinates["h"][-1] > 1.4
     assert np.abs(run.rates["h"][-20:]).max() < 1e-9
+
+
+@pytest.mark.parametrize("z", [20.0, 1e3, 1e6])
+def test_a_slide_on_an_arm_that_turns_creeps_by_its_centrifugal_force(z):
+    arm = vi.Body("arm", mass=1.0, inertia=np.eye(3) * 10.0)
+    block = vi.Body("b", mass=1.0, inertia=np.eye(3) * 0.01, position=(1, 0, 0))
+    joints = [
+        vi.Revolute("h", "world", "arm", point=ORIGIN, axis=(0, 0, 1)),
+        vi.Prismatic("s", "arm", "b", point=(1, 0, 0), axis=(1, 0, 0)),
+    ]
+    damper = vi.JointDamper("d", joint="s", damping=z / DT)
+    mechanism = vi.Mechanism("m", [arm, block], joints, gravity=ORIGIN, forces=[damper])
+    run = vi.simulate(mechanism, 0.2, DT, state=mechanism.state(rates={"h": 2.0}), tol=1e-12)
+    creep = (run.coordinates["s"][-1] - run.coordinates["s"][100]) / 0.1
+    assert creep == pytest.approx(4.0 * DT / z, rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["arm.mass", "d.damping"])
+def test_gradients_of_a_slide_on_an_arm(name):
+    def value(mass, damping, rate=2.0):
+        mechanism = built(mass, damping)
+        run = vi.simulate(mechanism, 0.04, 4e-3, state=mechanism.state(rates={"h": rate, "s": 0.7}), tol=1e-13)
+        return last(run.state(len(run) - 1))
+
+    def last(state):
+        return float(state.velocity[1] @ (1.0, 2.0, 3.0) + state.position[1] @ (3.0, 1.0, 2.0))
+
+    def built(mass, damping):
+        arm = vi.Body("arm", mass=mass, inertia=np.eye(3) * 0.3, position=(0.2, 0, 0))
+        block = vi.Body("b", mass=1.0, inertia=np.eye(3) * 0.01, position=(1, 0, 0))
+        joints = [
+            vi.Revolute("h", "world", "arm", point=ORIGIN, axis=(0, 0, 1)),
+            vi.Prismatic("s", "arm", "b", point=(1, 0, 0), axis=(1, 0.3, 0)),
+        ]
+        forces = [
+            vi.JointDamper("d", joint="s", damping=damping),
+            vi.Spring("c", "world", "b", point_a=(0, 2, 0), point_b=(1, 0, 0), stiffness=3.0, damping=3e3),
+        ]
+        return vi.Mechanism("m", [arm, block], joints, gravity=(1, 2, 0), forces=forces)
+
+    mechanism = built(1.0, 2e3)
+    options = {"state": mechanism.state(rates={"h": 2.0, "s": 0.7}), "with_respect_to": [name], "tol": 1e-13}
+    slope = vi.gradient(mechanism, last, 0.04, 4e-3, **options)[name]
+    h = 1e-4
+    if name == "arm.mass":
+        exact = (value(1.0 + h, 2e3) - value(1.0 - h, 2e3)) / (2 * h)
+    else:
+        exact = (value(1.0, 2e3 * (1 + h)) - value(1.0, 2e3 * (1 - h))) / (4e3 * h)
+    assert slope == pytest.approx(exact, rel=2e-6, abs=1e-12)

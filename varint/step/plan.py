@@ -358,6 +358,7 @@ class Tangent(CompiledRecord, writable=True):
     end: Annotated[Float2, "nb 6"]  # ... and of its end
     velocity: Annotated[Float2, "nb 6"]  # change of the velocity over the step
     begun: Annotated[Float2, "nb 6"]  # change of the velocity at the start of a step that strong damping knows
+    begun_rate: Float1  # (ns,) change of the rates of sums there
     by_begun: Annotated[Float2, "nb 12"]  # gradient by it, and then by the state at the start
     unmoved: Annotated[Float3, "2 nb 12"]  # zero: changes that leave it
     lean: Annotated[Float2, "nb 3"]  # change of T, see efforts.py

@@ -196,6 +196,7 @@ def _damping_sizes(plan, stages):
     some = laws + loads > 0
     return {
         "damped": min(laws + 3 * loads, MOST_EFFORTS), "damped_laws": laws, "damped_loads": loads,
+        "damped_measures": plan.measures.kind.size if some else 0,
         "damped_sums": plan.laws.sum_law.size - 1 if some else 0, "damped_bodies": plan.bodies.mass.size if some else 0,
         "damped_rows": plan.rows.role.size if some else 0,
     }  # fmt: skip
@@ -217,6 +218,7 @@ def tangent_work(plan: Plan) -> Tangent:
             function.prepare()
     return Tangent(
         *np.zeros((5, nb, 6)),
+        begun_rate=np.zeros(max(plan.laws.sum_law.size - 1, 0)),
         by_begun=np.zeros((nb, 12)),
         unmoved=np.zeros((2, nb, 12)),
         lean=np.zeros((nb, 3)),

@@ -4,7 +4,7 @@ A damper c on an inertia m multiplies a momentum in a step of h seconds by R = (
 by the mean rate r of the step. For z above 6 that leaves more than half of it, with the other sign. With the rate at
 the start, r_0, an effort by the rate
 
-    r + a (r - r_0),    r = g . v,  r_0 = g . v_0,    g in the middle, v_0 the velocities at the start, of `project`
+    r + a (r - r_0),    r = g . v,  r_0 = g_0 . v_0,    g in the middle, g_0 and the velocities v_0 at the start
 
 has R = (1 - (1 - a) z / 2) / (1 + (1 + a) z / 2). A lead a = LEAD = 1/3 has -1/2 < R < 1 for all z, and is the least
 that has: errors of slow motions, of first order in h, grow with it. Above z = SWINGS = 6 efforts whose slope is
@@ -27,6 +27,7 @@ import math
 from varint.base.numba import indirect, njit
 from varint.mathematics.vectors import dot, vector
 from varint.step.configuration import mass_pivots
+from varint.step.damping.end_rates import rates_at_start
 from varint.step.dense import add_scaled6, copy_motions, dot6
 from varint.step.efforts import clear_rows
 from varint.step.intervals import StepSpan
@@ -41,7 +42,7 @@ BENDS, WHOLE = 2.0, 1.0  # the same of an effort whose slope depends on its rate
 
 @indirect(seconds=4, what="strong damping")
 def choose_leads(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
-    """Write the leads of the efforts of a stage of ``h`` seconds from the pose ``pose``, and v_0."""
+    """Write the leads of the efforts of a stage of ``h`` seconds from the pose ``pose``, g_0, v_0 and r_0."""
     damping = ws.damping
     if damping.count[0] > 0:
         _find_mobility(plan, ws, pose)
@@ -49,6 +50,7 @@ def choose_leads(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     copy_motions(ws.increment_body, damping.start)
     if damping.count[0] > 0:
         _choose(plan, damping, abs(h))
+    rates_at_start(plan, ws, pose)
 
 
 @njit

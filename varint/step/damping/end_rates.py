@@ -7,7 +7,7 @@ r + a (r - r_0): in the middle for a = 0, at the end for a = 1.
 from varint.base.numba import indirect, natural, njit
 from varint.step.laws import law_effort
 from varint.step.loads import RESISTANCE, differentiate_resistance, wrench_of
-from varint.step.measures import measure_rate
+from varint.step.measures import measure_rate, weighted_measure
 from varint.step.plan import Plan, Workspace
 
 WHAT = "strong damping"
@@ -50,12 +50,19 @@ def move_ahead(plan, damping, n, velocity):
 
 
 @njit
-def rate_at_start(plan, ws, s):
-    """The rate of sum s by the velocities at the start of the step, along its gradients in the middle."""
-    rate = 0.0
-    for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-        rate += measure_rate(plan, m, ws.efforts.gradient[m], ws.damping.start)
-    return rate
+def rates_at_start(plan, ws, pose):
+    """Write the gradients and rates of the sums with a lead, at the pose ``pose`` of the start, to ``ws.damping``.
+
+    These are ``ws.damping.gradient`` and ``ws.damping.start_rate``, by the velocities ``ws.damping.start``.
+    """
+    work, damping = ws.efforts, ws.damping
+    for place in range(plan.laws.other.size):
+        s, rate = natural(plan.laws.other[place]), 0.0
+        for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1] if _leads(plan, ws, s) else 0):
+            near, gradient = work.value_near[m], damping.gradient[m]
+            weighted_measure(plan, ws, m, near, ws.position[pose], ws.rotation[pose], gradient)
+            rate += measure_rate(plan, m, gradient, damping.start)
+        damping.start_rate[s] = rate
 
 
 @njit
@@ -63,7 +70,7 @@ def rate_of_law(plan, ws, f, s):
     """The rate that law f along sum s takes in the step that was evaluated last."""
     rate = ws.efforts.sum_rate[s]
     if ws.damping.active[0] and ws.damping.lead[f] > 0.0:
-        return rate + ws.damping.lead[f] * (rate - rate_at_start(plan, ws, s))
+        return rate + ws.damping.lead[f] * (rate - ws.damping.start_rate[s])
     return rate
 
 
@@ -72,7 +79,7 @@ def _evaluate_sum(plan, ws, s, span):
     """`laws.evaluate_along` of sum s."""
     work, damping = ws.efforts, ws.damping
     value, rate = work.sum_value[s], work.sum_rate[s]
-    gained = rate - rate_at_start(plan, ws, s)
+    gained = rate - damping.start_rate[s]
     effort = by_value = by_rate = 0.0
     for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
         lead = damping.lead[f]

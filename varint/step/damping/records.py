@@ -33,7 +33,9 @@ class Damping(CompiledRecord, writable=True):
     load_lead: Annotated[Float1, "damped_loads"]
     start: Annotated[Float2, "damped_bodies 6"]  # velocities at its start, m/s, world, and rad/s, body
     ahead: Annotated[Float2, "damped_bodies 6"]  # scratch: those that a load takes
-    by_start: Annotated[Float1, "damped_sums"]  # derivatives of efforts by the rates at the start
+    gradient: Annotated[Float3, "damped_measures 2 6"]  # of the measures with a lead, at its start
+    start_rate: Annotated[Float1, "damped_sums"]  # rates of their sums at its start
+    by_start: Annotated[Float1, "damped_sums"]  # derivatives of efforts by these
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,7 +62,7 @@ def carry_back(plan, ws, tape, work, stages, state, law_state, by):
 
 @njit
 def _start_back(plan, ws, tape, work, k, state, by):
-    """Add the gradient by the velocities at the start of stage k, ``work.begun``, to ``state`` (nb, 12).
+    """Add the gradient by velocities ``work.begun`` and rates ``work.begun_rate`` at the start to ``state`` (nb, 12).
 
     Uses ``work.by_begun`` and the workspace.
     """
@@ -71,10 +71,40 @@ def _start_back(plan, ws, tape, work, k, state, by):
     for i in range(by_start.shape[0]):
         for a in range(6):
             by_start[i, a], by_start[i, 6 + a] = 0.0, work.begun[i, a]
+    for s in range(plan.compliant.joint_sum.size, plan.laws.sum_law.size - 1):
+        if work.begun_rate[s] != 0.0:
+            for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+                _rate_back(plan, ws, m, work.begun_rate[s], by_start)
     velocities_back(plan, ws, 0, by_start, by)
     for i in range(by_start.shape[0]):
         for a in range(12):
             state[i, a] += by_start[i, a]
+
+
+@njit
+def _rate_back(plan, ws, m, by_rate, out):
+    """Add ``by_rate`` times the gradient of the rate of measure m at the start, by poses and velocities, to ``out``.
+
+    ``out`` (nb, 12). Uses ``ws.efforts.motion``, ``ws.efforts.third`` and ``ws.efforts.change``.
+    """
+    work, damping = ws.efforts, ws.damping
+    third = plan.measures.third[m]
+    if third >= 0:
+        for k in range(6):
+            work.third[k] = by_rate * damping.start[third, k] if third < out.shape[0] else 0.0
+    for e in range(2):
+        i = plan.measures.body[m, e]
+        work.motion[e] = 0.0
+        if i < out.shape[0]:
+            for k in range(6):
+                work.motion[e, k] = by_rate * damping.start[i, k]
+                out[i, 6 + k] += by_rate * damping.gradient[m, e, k]
+    curve_transposed(plan, ws, m, ws.position[0], ws.rotation[0], damping.gradient[m], work.motion, work.change)
+    for e in range(2):
+        i = plan.measures.body[m, e]
+        if i < out.shape[0]:
+            for k in range(6):
+                out[i, k] += work.change[e, k]
 
 
 @njit(seconds=2, what="derivatives of steps")
@@ -183,6 +213,7 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
     if has_efforts(plan):
         work.velocity[:] = 0.0
         work.begun[:] = 0.0
+        work.begun_rate[:] = 0.0
         work.lean[:] = 0.0
         _efforts_back(plan, ws, work, half_step, -1.0, law_state, work.momentum)
         for i in range(plan.bodies.mass.size):
@@ -263,6 +294,8 @@ def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
                     _pull(out[i], work.tangent[i], half_step, side, work.column)
                     along += dot6(work.column, work.gradient[m, e])
         by_value, by_rate = along * work.sum_by_value[s], along * work.sum_by_rate[s]
+        if ws.damping.active[0]:
+            tangent.begun_rate[s] += along * ws.damping.by_start[s]
         for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
             a = laws.state[f]
             if a >= 0:
@@ -281,9 +314,6 @@ def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
                     _pull(out[i], work.tangent[i], half_step, side, work.column)
                     for k in range(6):
                         work.motion[e, k] = effort * work.column[k] + by_rate * ws.velocity[i, k]
-                    if ws.damping.active[0]:
-                        add_scaled6(work.motion[e], along * ws.damping.by_start[s], ws.damping.start[i])
-                        add_scaled6(tangent.begun[i], along * ws.damping.by_start[s], g)
                     _lean_back(scale(effort, vector(g[3:])), out[i], half_step, side, tangent.lean[i])
             third = plan.measures.third[m]
             if third >= 0:

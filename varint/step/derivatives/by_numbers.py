@@ -10,7 +10,7 @@ import numpy as np
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import add, continued, cross, dot, scale, sub, vector
-from varint.step.damping.end_rates import move_ahead, rate_at_start, rate_of_law
+from varint.step.damping.end_rates import move_ahead, rate_of_law
 from varint.step.dense import dot6
 from varint.step.derivatives.by_products import keep_products
 from varint.step.derivatives.operator import first_row, pair_of
@@ -150,7 +150,7 @@ def _add_efforts(plan, ws, work, k, h, body, by):
         by.value[k, s], by.rate[k, s], by.effort[k, s] = efforts.sum_value[s], efforts.sum_rate[s], along
         by.h[k] += along * efforts.sum_effort[s] / h
         if ws.damping.active[0]:
-            by.start_rate[k, s] = rate_at_start(plan, ws, s)
+            by.start_rate[k, s] = ws.damping.start_rate[s]
         for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
             a, dual = laws.state[f], 0.0
             if a >= 0:

@@ -11,7 +11,7 @@ from varint.mathematics.vectors import scale, turn_of
 from varint.step.compliant.soft_joint_changes import rows_at_end, rows_from_start
 from varint.step.compliant.soft_joints import apply_rows
 from varint.step.configuration import mass_pivots, place
-from varint.step.dense import WIDE
+from varint.step.dense import WIDE, dot6
 from varint.step.derivatives.operator import apply_sum
 from varint.step.derivatives.refine import EXACT, PASSES
 from varint.step.derivatives.tangent import add_effort_changes, add_input, factor_stage, step_turn, turned_back
@@ -20,6 +20,7 @@ from varint.step.derivatives.wide import NOTHING, dot_wide, eight, largest, plus
 from varint.step.efforts import add_load_change, clear_rows, unknown_to_motion, unknown_to_tangent, unknown_to_velocity
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
+from varint.step.measures import weighted_curvature
 from varint.step.momentum import angular_momentum
 from varint.step.newton import has_efforts
 from varint.step.pairs import add_curved, bend_rows, curve_pairs
@@ -218,7 +219,7 @@ def _by_start(plan, ws, work, step, inputs, first, states, begun, body, row):
     """Write minus the changes of the residuals by eight changes of the start to ``body`` (nb, 6, 8), ``row`` (nr, 8).
 
     The changes are ``work.change``, and number ``first`` and on of all; ``states`` (n, ns): changes of states of laws;
-    the last six of ``begun`` (n, nb, 12): changes of the velocities at the start.
+    ``begun`` (n, nb, 12): changes of poses and velocities at the start.
     Changes of the end are written to ``work.wide[1]``, of the middle to ``work.wide[2]``. Uses ``work.velocity``,
     ``work.lean``.
     """
@@ -253,7 +254,7 @@ def _by_start(plan, ws, work, step, inputs, first, states, begun, body, row):
     for c in range(min(WIDE, count - first)):
         _column(middle, c, work.middle)
         out[:] = 0.0
-        _take_begun(ws, work, begun, first + c)
+        _take_begun(plan, ws, work, begun, first + c)
         add_effort_changes(plan, ws, work, 0.5 * h, 1.0, states[first + c], out)
         if plan.compliant.joint_row.size:
             _column(change, c, work.start)
@@ -266,12 +267,41 @@ def _by_start(plan, ws, work, step, inputs, first, states, begun, body, row):
 
 
 @njit
-def _take_begun(ws, work, begun, n):
-    """Write the last six of ``begun`` (n, nb, 12) of change n to ``work.begun`` (nb, 6), for strong damping."""
-    if ws.damping.active[0]:
-        for i in range(work.begun.shape[0]):
-            for k in range(6):
-                work.begun[i, k] = begun[n, i, 6 + k]
+def _take_begun(plan, ws, work, begun, n):
+    """Write what strong damping knows of change n of the start, of ``begun`` (n, nb, 12), to ``work.begun`` (nb, 6).
+
+    And the changes of rates at the start to ``work.begun_rate`` (ns,). Uses ``ws.efforts.motion``.
+    """
+    if not ws.damping.active[0]:
+        return
+    for i in range(work.begun.shape[0]):
+        for k in range(6):
+            work.begun[i, k] = begun[n, i, 6 + k]
+    for s in range(plan.compliant.joint_sum.size, plan.laws.sum_law.size - 1):
+        work.begun_rate[s] = 0.0
+        if ws.damping.by_start[s] != 0.0:
+            for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+                work.begun_rate[s] += _change_of_rate(plan, ws, work, begun[n], m)
+
+
+@njit
+def _change_of_rate(plan, ws, work, change, m):
+    """Return the change of the rate of measure m at the start, by ``change`` (nb, 12) of poses and velocities there."""
+    efforts, rate, nb = ws.efforts, 0.0, change.shape[0]
+    for e in range(2):
+        i = plan.measures.body[m, e]
+        for k in range(6):
+            efforts.motion[e, k] = change[i, k] if i < nb else 0.0
+    third = plan.measures.third[m]
+    if third >= 0:
+        for k in range(6):
+            efforts.third[k] = change[third, k] if third < nb else 0.0
+    weighted_curvature(plan, ws, m, ws.position[0], ws.rotation[0], efforts.motion, efforts.change)
+    for e in range(2):
+        i = plan.measures.body[m, e]
+        if i < nb:
+            rate += dot6(ws.damping.gradient[m, e], work.begun[i]) + dot6(efforts.change[e], ws.damping.start[i])
+    return rate
 
 
 @njit
@@ -312,7 +342,7 @@ def to_end(plan, ws, work, h, inputs, first, states, begun, body, changes):
                 changes[n, i, k] = change[i, k, c]
         if efforts:
             out = work.body[0]
-            _take_begun(ws, work, begun, n)
+            _take_begun(plan, ws, work, begun, n)
             _ends_of_efforts(plan, ws, work, 0.5 * h, c, body, states[n], out)
             if plan.compliant.joint_row.size:
                 _column(change, c, work.end)

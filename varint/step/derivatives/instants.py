@@ -70,7 +70,7 @@ def _residuals_by_size(plan, ws, work, step, longer, states, body, row):
 
     Without the share of applied loads. The motions of middle and end are written to ``work.middle`` and ``work.end``;
     half the change of the states of laws at the end, by the size alone, to ``states`` (ns,). ``step``: a `StepSpan`.
-    Uses ``work.velocity``, ``work.begun`` and ``work.lean``.
+    Uses ``work.velocity``, ``work.begun``, ``work.begun_rate`` and ``work.lean``.
     """
     upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):
@@ -101,6 +101,7 @@ def _residuals_by_size(plan, ws, work, step, longer, states, body, row):
     if has_efforts(plan):
         work.velocity[:] = 0.0
         work.begun[:] = 0.0
+        work.begun_rate[:] = 0.0
         work.lean[:] = 0.0
         add_effort_changes(plan, ws, work, 0.5 * h, 1.0, states, body)
     _momenta_by_size(plan, ws, h, longer, 1.0, body)

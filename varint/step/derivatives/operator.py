@@ -178,8 +178,6 @@ def apply_sum(plan, ws, s, half_step, body, out_body):
             i = plan.measures.body[m, side]
             if i < body.shape[0]:
                 effort_change += work.sum_by_rate[s] * dot6(work.curved[m, side], ws.velocity[i])
-                if ws.damping.active[0]:
-                    effort_change += ws.damping.by_start[s] * dot6(work.curved[m, side], ws.damping.start[i])
     for m in range(first, last):
         effort = curvature_factor(plan, work, s, m)
         for side in range(2):
@@ -217,8 +215,6 @@ def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
             work.motion[side] = 0.0
             if i < body.shape[0]:
                 _pull(ws, i, body[i], effort, by_rate, work.motion[side])
-                if ws.damping.active[0]:
-                    add_scaled6(work.motion[side], along * ws.damping.by_start[s], ws.damping.start[i])
         third = plan.measures.third[m]
         if third >= 0:
             work.third[:] = 0.0

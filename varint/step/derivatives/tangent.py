@@ -103,7 +103,7 @@ def add_changes_from(plan, ws, tangent, start, half_step, side, states, out):
     """
     work, laws, middle = ws.efforts, plan.laws, tangent.middle
     for s in range(start, laws.sum_law.size - 1):
-        first, last, by_value, by_rate, begun = laws.sum_first[s], laws.sum_first[s + 1], 0.0, 0.0, 0.0
+        first, last, by_value, by_rate = laws.sum_first[s], laws.sum_first[s + 1], 0.0, 0.0
         for m in range(first, last):
             pair_of(plan, m, middle, work.motion)
             take_third(plan, work, m, middle)
@@ -114,11 +114,9 @@ def add_changes_from(plan, ws, tangent, start, half_step, side, states, out):
                     g = work.gradient[m, e]
                     by_value += dot6(g, middle[i])
                     by_rate += dot6(g, tangent.velocity[i]) + dot6(work.curved[m, e], ws.velocity[i])
-                    if ws.damping.active[0]:
-                        begun += dot6(g, tangent.begun[i]) + dot6(work.curved[m, e], ws.damping.start[i])
         effort_change = work.sum_by_value[s] * by_value + work.sum_by_rate[s] * by_rate
         if ws.damping.active[0]:
-            effort_change += ws.damping.by_start[s] * begun
+            effort_change += ws.damping.by_start[s] * tangent.begun_rate[s]
         for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
             a = laws.state[f]
             if a >= 0:

@@ -3,6 +3,7 @@
 from varint.base.numba import copy_spans, indirect, njit
 from varint.step.compliant.beams import evaluate_beams
 from varint.step.configuration import place
+from varint.step.damping.end_rates import rates_at_start
 from varint.step.dense import copy_motions
 from varint.step.newton import evaluate_step
 from varint.step.one_sided import keep_rows, play_rows
@@ -107,6 +108,8 @@ def play_stage(plan, ws, tape, k):
     _copy(tape.state[k], ws.efforts.state)
     play_damping(ws, tape, k)
     place(plan, ws, 0)
+    if ws.damping.active[0]:
+        rates_at_start(plan, ws, 0)
     play_rows(plan, ws, tape, k)
     evaluate_step(plan, ws, 0, 1, h, upper, 0.0)
     if plan.beams.first.size:  # their gradients, which a step does without
