@@ -189,8 +189,8 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
     """Write E_y^T e to ``body`` (nb, 6) and ``row`` (nr,), with e = ``state`` (nb, 12), ``law_state`` (ns,).
 
     The gradients by motions of start, middle and end and by the momenta are written to ``work.start``, ``work.middle``,
-    ``work.end`` and ``work.momentum``, by the velocities at the start to ``work.begun``. Uses ``work.velocity`` and
-    ``work.lean``.
+    ``work.end`` and ``work.momentum``, by velocities and rates of sums at the start to ``work.begun`` and
+    ``work.begun_rate``. Uses ``work.velocity`` and ``work.lean``.
     """
     half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):
@@ -282,7 +282,8 @@ def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
 
     ``out`` (nb, 6): the gradient by the momenta that it adds to. ``law_state`` (ns,): the gradient by the states of
     laws at the end of the step, of which ``tangent.state`` is made with ``side`` = -1. Adds to ``tangent.middle``,
-    ``tangent.velocity`` and ``tangent.lean``. Uses ``ws.efforts.motion`` and ``ws.efforts.third``.
+    ``tangent.velocity``, ``tangent.lean``, ``tangent.begun`` and ``tangent.begun_rate``. Uses ``ws.efforts.motion`` and
+    ``ws.efforts.third``.
     """
     work, laws = ws.efforts, plan.laws
     for s in range(plan.compliant.joint_sum.size, laws.sum_law.size - 1):

@@ -268,7 +268,7 @@ def _by_start(plan, ws, work, step, inputs, first, states, begun, body, row):
 
 @njit
 def _take_begun(plan, ws, work, begun, n):
-    """Write what strong damping knows of change n of the start, of ``begun`` (n, nb, 12), to ``work.begun`` (nb, 6).
+    """Write the velocities of change n of the start, of ``begun`` (n, nb, 12), to ``work.begun`` (nb, 6).
 
     And the changes of rates at the start to ``work.begun_rate`` (ns,). Uses ``ws.efforts.motion``.
     """
@@ -286,7 +286,10 @@ def _take_begun(plan, ws, work, begun, n):
 
 @njit
 def _change_of_rate(plan, ws, work, change, m):
-    """Return the change of the rate of measure m at the start, by ``change`` (nb, 12) of poses and velocities there."""
+    """Return the change of the rate of measure m at the start, by ``change`` (nb, 12) of poses and velocities there.
+
+    Uses ``ws.efforts.motion``, ``ws.efforts.third`` and ``ws.efforts.change``.
+    """
     efforts, rate, nb = ws.efforts, 0.0, change.shape[0]
     for e in range(2):
         i = plan.measures.body[m, e]
