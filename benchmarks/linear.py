@@ -85,7 +85,8 @@ def compiled_parts(mechanism, state):
 
     def carry():
         carried[:] = changes
-        carry_forward(plan, run.aside, run.march.ws.tape, run.work, (0, 1), NO_INPUTS, carried, np.zeros((n2, 0)))
+        states, begun = np.zeros((n2, 0)), np.empty_like(carried)
+        carry_forward(plan, run.aside, run.march.ws.tape, run.work, (0, 1), NO_INPUTS, carried, begun, states)
 
     def velocities():
         changes_of_velocities(plan, run.place(), run.work, carried)
@@ -164,11 +165,9 @@ def tangents(links, forces):
     def carry(count):
         def carry_some():
             carried[:count] = changes[:count]
-            states = np.zeros((count, 0))
-            tape = run.march.ws.tape
-            carry_forward(
-                mechanism.compiled.plan, run.aside, tape, run.work, (0, TAPED), NO_INPUTS, carried[:count], states
-            )
+            states, begun = np.zeros((count, 0)), np.empty_like(carried[:count])
+            plan, tape, some = mechanism.compiled.plan, run.march.ws.tape, carried[:count]
+            carry_forward(plan, run.aside, tape, run.work, (0, TAPED), NO_INPUTS, some, begun, states)
 
         return carry_some
 

@@ -64,7 +64,7 @@ class Marched:
         found, ws = changes.copy(), workspace(self.plan, 1, self.compiled.functions)
         states = np.zeros((len(changes), states_of(self.plan)))
         work, stages = tangent_work(self.plan), (0, self.count)
-        carry_forward(self.plan, ws, self.march.ws.tape, work, stages, NO_INPUTS, found, states)
+        carry_forward(self.plan, ws, self.march.ws.tape, work, stages, NO_INPUTS, found, np.empty_like(found), states)
         self.states = states
         return found
 

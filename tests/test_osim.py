@@ -168,7 +168,7 @@ def hand_on(*functions, more=""):
 
 def test_a_coordinate_that_slides_and_turns_is_coupled(load):
     mechanism = load(arm(joints=hand_on(LINEAR.format(2, 0), LINEAR.format(0.05, 0)), bodies=HAND))
-    run = vi.simulate(mechanism, 0.1, 0.001)
+    run = vi.simulate(mechanism, 0.1, 0.001, on_unresolved="ignore")  # the hand turns by 0.25 rad in a step
     slide, turn = run.coordinates["wrist"].T
     assert turn[0] == pytest.approx(0.4)
     assert slide == pytest.approx(0.025 * turn, abs=1e-9)

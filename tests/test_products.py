@@ -27,7 +27,8 @@ def test_a_nut_turns_down_its_screw(lead, T):
     body, c = box(), lead / (2 * np.pi)
     screw = vi.Helical("screw", "world", "b", point=(0, 0, 0), axis=(0, 0, 1), lead=lead)
     mechanism, rate = vi.Mechanism("nut", [body], [screw]), -2.0 * 9.81 * c / (2.0 * c * c + body.inertia[2, 2])
-    runs = [vi.redmax.simulate(mechanism, T, dt=0.01), *(vi.simulate(mechanism, T, dt) for dt in (0.01, 0.005))]
+    runs = [vi.redmax.simulate(mechanism, T, dt=0.01)]
+    runs += [vi.simulate(mechanism, T, dt, on_unresolved="ignore") for dt in (0.01, 0.005)]  # up to 0.4 rad a step
     errors = []
     for run in runs:
         angle = run.coordinates["screw"]
@@ -44,7 +45,8 @@ def test_a_motor_on_a_screw_does_work_along_its_angle():
     body = box()
     mechanism = vi.Mechanism("jack", [body], [screw], gravity=(0, 0, 0), forces=[motor])
     inertia = body.inertia[2, 2] + 2.0 * (0.1 / (2 * np.pi)) ** 2
-    reduced, maximal = vi.redmax.simulate(mechanism, 0.5, dt=0.01), vi.simulate(mechanism, 0.5, 0.01)
+    reduced = vi.redmax.simulate(mechanism, 0.5, dt=0.01)
+    maximal = vi.simulate(mechanism, 0.5, 0.01, on_unresolved="ignore")  # 0.3 rad in the last step
     assert reduced.coordinates["screw"] == pytest.approx(0.25 / inertia * reduced.t**2, rel=1e-9)
     assert maximal.coordinates["screw"] == pytest.approx(reduced.coordinates["screw"], rel=1e-2)
     assert reduced.kinetic == pytest.approx(0.5 * reduced.coordinates["screw"], rel=1e-9)  # its work

@@ -195,7 +195,8 @@ def test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate():
         return np.abs(run.position[:, 1, :2] - entry.centre(run.t, 2.0, (0.2, 0.0), (0.0, 0.2))).max()
 
     for steps in (100, 200, 400):
-        errors.append(error(vi.simulate(mechanism, 4.0, 4.0 / steps, tol=1e-13)))
+        options = {"tol": 1e-13, "on_unresolved": "ignore"}  # its spin is not resolved to 0.3 %
+        errors.append(error(vi.simulate(mechanism, 4.0, 4.0 / steps, **options)))
     assert slopes(errors) == pytest.approx(2.0, abs=0.15)
     assert error(vi.redmax.simulate(mechanism, 4.0, 0.2, rtol=1e-11)) < 1e-9
 
@@ -271,7 +272,8 @@ def test_a_bicycle_has_the_published_eigenvalues():
         return np.abs(modes @ share - lean).max() / np.abs(lean).max()
 
     assert misfit(vi.redmax.simulate(mechanism, 2.0, 0.02, state=state, rtol=1e-10)) < 1e-6
-    errors = [misfit(vi.simulate(mechanism, 2.0, 2.0 / n, state=state, tol=1e-13)) for n in (200, 400)]
+    options = {"state": state, "tol": 1e-13, "on_unresolved": "ignore"}  # wheels turn by 0.17 rad in a step
+    errors = [misfit(vi.simulate(mechanism, 2.0, 2.0 / n, **options)) for n in (200, 400)]
     assert slopes(errors) == pytest.approx(2.0, abs=0.15)
     assert errors[1] < 1e-3
 

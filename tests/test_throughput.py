@@ -47,7 +47,8 @@ def test_a_wheel_between_motor_and_brake_is_resolved():
     rig = chain_and_wheel(1e4)
     forces = [vi.Motor("motor", joint="axle", effort=1e3), vi.JointDamper("brake", joint="axle", damping=5.0)]
     wheel = vi.Mechanism("wheel", rig.bodies[-1:], rig.joints[-1:], forces=forces)
-    run = vi.simulate(wheel, 20.0, 0.01, on_unresolved="raise")
+    run = vi.simulate(wheel, 20.0, 0.01, on_unresolved="ignore")  # its spin of 2 rad a step would be told
+    assert not run.unresolved.size
     assert run.work[-1, 0] > 1e6
 
 

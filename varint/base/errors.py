@@ -90,7 +90,8 @@ class EnsembleError(VarintError, RuntimeError):
 
 
 class UnresolvedWarning(UserWarning):
-    """Steps did not resolve the motion, which may gain or lose energy without a reason, or the effort of a motor.
+    """Steps did not resolve the motion, which may gain or lose energy without a reason, or the effort of a motor, or
+    turn a body that spins further than its angular velocity says.
 
     A smaller dt is needed.
     """

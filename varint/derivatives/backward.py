@@ -15,7 +15,7 @@ from varint.derivatives.linear.event_checks import (
     shares,
 )
 from varint.derivatives.numbers import differences
-from varint.derivatives.taped import MaximalTape, TapedNode, TapePart
+from varint.derivatives.taped import MaximalTape, TapedNode, TapePart, check_leads
 from varint.step.configuration import place
 from varint.step.contacts.events_back import velocities_with_contacts_back
 from varint.step.contacts.rows import has_contacts
@@ -68,6 +68,7 @@ class Adjoint:
     def back(self, part: TapePart) -> None:
         """Take the gradient back along the part of the run that is on its tape."""
         run, last = self.run, part.stages
+        check_leads(run, part.stages)
         self.event, self.by_event_rate = int(run.tape.events.count[0]) - 1, {}
         for name in OF_STAGES:
             getattr(self.by, name)[: part.stages] = 0.0

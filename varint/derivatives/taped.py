@@ -19,6 +19,7 @@ from varint.derivatives.schedule import Layout, ahead, layout_of
 from varint.files.runs.space import available_memory, size_text
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.adaptive_run import AdaptiveRun, check_adaptive
+from varint.methods.variational.composed_damping import refuse_amplified
 from varint.methods.variational.march import March
 from varint.methods.variational.maximal_run import MaximalRun
 from varint.methods.variational.schemes import Scheme
@@ -26,6 +27,7 @@ from varint.model.state import State
 from varint.plan import Compiled
 from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.runs.problem import MOST_STEPS
+from varint.step.contacts.rows import has_contacts
 from varint.step.one_sided import has_events, rows_state
 from varint.step.step import SAME_TIME
 from varint.step.workspace import by_numbers, workspace
@@ -211,6 +213,7 @@ class MaximalTape:
 
     def _go(self, layout: Layout) -> int:
         """Do the run, with the last part on the tape and the first checkpoints; returns the stages of the largest."""
+        refuse_amplified(self.mechanism, self.setting.method, self.setting.dt, self.first)
         self.layout, self.run = layout, self._new_run(layout.room)
         march = self.run.march
         self.tape = march.ws.tape
@@ -333,6 +336,30 @@ class MaximalTape:
         if self.run.failure is not None:
             message, time, body, joint = self.run.failure
             raise ConvergenceError(message, time=time, body=body, joint=joint, trajectory=None)
+
+
+def check_leads(run: MaximalTape, stages: int) -> None:
+    """Raise ArgumentError where the derivatives of the strong damping in ``stages`` on the tape are not known.
+
+    These are beside driven constraints and contacts. If none of the stages has a lead, the tape is played without.
+    """
+    damping, plan = run.tape.damping, run.compiled.plan
+    if not damping.active[0]:
+        return
+    leads, load_leads = (part[:stages].any(axis=0) for part in (damping.lead, damping.load_lead))
+    if not (leads.any() or load_leads.any()):
+        damping.active[0] = False
+        return
+    if not (plan.constraints.driven.any() or has_contacts(plan)):
+        return
+    mechanism = run.mechanism
+    other = next(force for force in mechanism.forces if force.constraint or force.solved_for)
+    element = plan.laws.element[np.argmax(leads)] if leads.any() else plan.loads.element[np.argmax(load_leads)]
+    label = mechanism.forces[run.compiled.force[element]].label
+    raise ArgumentError(
+        f"{label} damps so strongly that steps of {run.dt:g} s take its rate towards their end, and gradients of that"
+        f" are not available beside {other.label}: take a smaller dt, or leave one of them out"
+    )
 
 
 def sizes(compiled: Compiled, setting: TapeSetting) -> tuple[int, int]:

@@ -120,6 +120,12 @@ def reference_gradients(mechanism: Mechanism) -> np.ndarray:
     return _at_nodes(mechanism, [*pose, still, still], np.zeros((1, len(mechanism.forces))), None).gradient
 
 
+def gradients_at(mechanism: Mechanism, state: State) -> np.ndarray:
+    """Return gradients (measures, 2, 6) at ``state``, see `reference_gradients`."""
+    motion = (getattr(state, name)[None] for name in ("position", "quat_wxyz", "velocity", "angular_velocity"))
+    return _at_nodes(mechanism, list(motion), np.zeros((1, len(mechanism.forces))), None).gradient
+
+
 def states_of(mechanism: Mechanism, law_states: np.ndarray, force: Force) -> np.ndarray:
     """Return the states (T,) of the law of ``force`` out of all ``law_states`` (T, n); (T, k) unless there is one."""
     plan, compiled = mechanism.compiled.plan, mechanism.compiled

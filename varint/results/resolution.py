@@ -9,8 +9,10 @@ from varint.kinematics.diagnosis import mobility_at
 from varint.kinematics.frames import JointFrames, with_world
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
+from varint.model.known_forces import USES
 from varint.model.state import State
 from varint.results.derived import energy_gap
+from varint.results.fast_spin import STAGGERED, fastest_spin
 from varint.results.node_watch import drift_of, open_bound, overlap_bound, overlaps_of
 from varint.results.reactions import accelerations_and_reactions
 from varint.results.recorded_motion import RecordedMotion
@@ -22,6 +24,9 @@ LOOKED_AT = 10_000  # nodes, for steep forces
 IN_A_ROW = 3  # steps that are told of a steep force
 SWING = 0.5  # of its law's width: smaller swings leave its effort as it is
 MISSED = 0.25  # of its largest effort: smaller differences from it are not told
+ONE_STAGE = np.ones(1)  # of the schemes of orders 1 and 2
+SPUN = 3e-3  # of a turn that a step makes too far: less is not told
+RESOLVED_TURN = 0.12  # rad in a step at order 2, whose excess is 0.24 %
 
 
 class Unresolved(NamedTuple):
@@ -29,7 +34,7 @@ class Unresolved(NamedTuple):
 
     message: str
     time: float
-    body: str
+    body: str | None
 
 
 def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved | None:
@@ -39,7 +44,9 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved 
     """
     times = trajectory.unresolved
     if not times.size:
-        return find_swinging(trajectory, dt) if "scheme" in trajectory.settings and dt else None
+        if "scheme" not in trajectory.settings or not dt:
+            return None
+        return find_swinging(trajectory, dt) or find_fast_spin(trajectory, dt)
     first, count = float(times[0]), times.size
     body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
     finer = _finer_arguments(trajectory, dt)
@@ -156,6 +163,26 @@ def _twice_energies(mass: np.ndarray, inertia: np.ndarray, velocity: np.ndarray,
 def _has_each_node(trajectory: RecordedMotion) -> bool:
     """Return whether each node of the run is recorded."""
     return not trajectory.settings.get("output_times") and trajectory.steps == len(trajectory) - 1
+
+
+def find_fast_spin(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
+    """Return the `Unresolved` of a run at order 1 or 2 with a body whose steps turn it too far by SPUN or more.
+
+    Compositions turn it too far by less, in all steps that are not done in halves.
+    """
+    spin = fastest_spin(trajectory, dt, ONE_STAGE) if trajectory.order <= 2 else None
+    if spin is None or spin.excess < SPUN:
+        return None
+    mechanism, resolved = trajectory.mechanism, RESOLVED_TURN / (STAGGERED if trajectory.order == 1 else 1.0)
+    composed = USES["composed steps"].refuses
+    free = not any(traits & set(composed) for traits in mechanism.force_traits)
+    message = (
+        f"body '{mechanism.bodies[spin.body].name}' of '{mechanism.name}' spins at up to {spin.speed:.6g} rad/s,"
+        f" {spin.turn:.3g} rad in a step of {dt:g} s. At order {trajectory.order} steps turn it {spin.excess:.2%}"
+        " further than this angular velocity, and a precession is off by as much. Try"
+        f" dt = {resolved / spin.speed:.3g} s{', or order=4' if free else ''}"
+    )
+    return Unresolved(message, float(trajectory.t[0]), mechanism.bodies[spin.body].name)
 
 
 def find_swinging(trajectory: RecordedMotion, dt: float) -> Unresolved | None:

@@ -37,6 +37,7 @@ from varint.mathematics.vectors import add, cross, dot, scale, square_to, sub, t
 from varint.step.compliant.beam_steps import apply_beams, finish_beams, stiffen_beams
 from varint.step.compliant.rows import write_rows
 from varint.step.compliant.soft_joints import average_rows, finish_rows, stiffen_rows
+from varint.step.damping.end_rates import apply_ahead, differentiate_ahead
 from varint.step.dense import add_scaled6, dot6
 from varint.step.laws import evaluate_other_laws, finish_laws, sum_ends
 from varint.step.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
@@ -80,6 +81,8 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> No
     work = ws.efforts
     evaluate_other_laws(plan, ws, work.position, work.rotation, ws.velocity, half_step)
     evaluate_loads(plan, ws, work.rotation, ws.velocity)
+    if ws.damping.active[0]:
+        apply_ahead(plan, ws, half_step)
     if plan.beams.first.size:
         apply_beams(plan, ws, half_step)
     if plan.compliant.joint_row.size:
@@ -207,6 +210,8 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float)
     if plan.compliant.joint_row.size:
         stiffen_rows(plan, ws, upper, lower, half_step)
     differentiate_loads(plan, ws, work.position, work.rotation, ws.velocity)
+    if ws.damping.active[0]:
+        differentiate_ahead(plan, ws)
     _add_loads(plan, ws, upper, lower, half_step)
 
 

@@ -153,8 +153,7 @@ def differentiate_loads(plan, ws, position, rotation, velocity):
         by_pose[:] = 0.0
         by_velocity[:] = 0.0
         if kind == RESISTANCE:
-            _resistance(loads.linear[n], loads.power[n], vector(velocity[i]), 0, by_velocity)
-            _resistance(loads.angular[n], loads.power[n], vector(velocity[i, 3:]), 3, by_velocity)
+            differentiate_resistance(plan, n, velocity, by_velocity)
         elif kind == SLIDING:
             _sliding(plan, ws, n, position, rotation, velocity)
         else:
@@ -167,6 +166,14 @@ def differentiate_loads(plan, ws, position, rotation, velocity):
                     _write_column(by_pose, 3 + k, ZERO, add(cross(rotate_back(R, torque), axis), moment))
                 else:
                     _write_column(by_pose, 3 + k, rotate(R, cross(axis, force)), ZERO)
+
+
+@njit
+def differentiate_resistance(plan, n, velocity, by_velocity):
+    """Write the derivatives of load n, a resistance, by the velocity of its body to ``by_velocity`` (6, 6), zero."""
+    loads, v = plan.loads, velocity[plan.loads.body[n]]
+    _resistance(loads.linear[n], loads.power[n], vector(v), 0, by_velocity)
+    _resistance(loads.angular[n], loads.power[n], vector(v[3:]), 3, by_velocity)
 
 
 @njit

@@ -44,6 +44,7 @@ from varint.geometry.shape_records import Features
 from varint.mathematics.products.records import Products, ProductWork
 from varint.step.compliant.records import Beams, CompliantRows, Ringing
 from varint.step.contacts.records import ContactEventTape, ContactNumbers, ContactTable, ContactTape, ContactWork
+from varint.step.damping.records import Damping, DampingTape
 from varint.step.energy.records import Balance, Components
 from varint.step.kept_arrays import SavedStep, Spans, write_role_spans
 from varint.step.limits.records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
@@ -344,6 +345,7 @@ class Tape(CompiledRecord, writable=True):
     load: Annotated[Float4, "kept 2 nb 6"]  # at start and end, but for gravity
     input: Annotated[Float2, "kept ne"]  # see `EffortWork`
     state: Annotated[Float2, "kept states"]
+    damping: DampingTape
     limits: LimitTape
     contacts: ContactTape
     events: Events
@@ -357,6 +359,10 @@ class Tangent(CompiledRecord, writable=True):
     middle: Annotated[Float2, "nb 6"]  # ... of its middle
     end: Annotated[Float2, "nb 6"]  # ... and of its end
     velocity: Annotated[Float2, "nb 6"]  # change of the velocity over the step
+    begun: Annotated[Float2, "nb 6"]  # change of the velocity at the start of a step that strong damping knows
+    begun_rate: Float1  # (ns,) change of the rates of sums there
+    by_begun: Annotated[Float2, "nb 12"]  # gradient by it, and then by the state at the start
+    unmoved: Annotated[Float3, "2 nb 12"]  # zero: changes that leave it
     lean: Annotated[Float2, "nb 3"]  # change of T, see efforts.py
     momentum: Annotated[Float2, "nb 6"]  # gradient by the momenta at the end of a step
     state: Float1  # (states of laws and slips of contacts,) gradient by those at the start of a step
@@ -412,6 +418,7 @@ class ByNumbers(CompiledRecord, writable=True):
     # what laws and loads saw, and the gradient by what they gave
     value: Float2  # (N, ns)
     rate: Float2  # (N, ns)
+    start_rate: Float2  # (N, ns) at the start of the stage, of sums with strong damping
     effort: Float2  # (N, ns)
     state: Float2  # (N, states of laws and slips of contacts) at the end
     rotation: Annotated[Float4, "N n 3 3"]  # of the bodies of loads, in the middle
@@ -470,6 +477,7 @@ class Workspace(CompiledRecord, writable=True):
     # parts
     extended: Extended
     efforts: EffortWork
+    damping: Damping
     search: LimitSearch
     contacts: ContactWork
     massive_paths: MassivePathWork

@@ -22,6 +22,7 @@ from varint.step.constraints import finish_constraints, set_targets
 from varint.step.contacts.rows import finish_contacts, has_contacts
 from varint.step.contacts.starts import CALM, keep_impulses, keep_line
 from varint.step.contacts.steps import solve_contacts
+from varint.step.damping.choice import choose_leads
 from varint.step.dense import copy_motions
 from varint.step.derivatives.tape import keep_load, keep_stage
 from varint.step.double.increment import TAKEN, UNSOLVED, finish_extended, sharpen
@@ -208,6 +209,8 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     if not alone and warm > 0.0:  # impulses are in proportion to the size of a stage
         before = ws.balance.size[0]
         warm = h / before if before != 0.0 else 0.0
+    if ws.damping.active[0]:
+        choose_leads(plan, ws, pose, h)
     missed = begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm)
     sharpened = ws.extended.impulse.shape[0] > 0
     further = 1 if alone or sharpened else 2

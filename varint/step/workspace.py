@@ -34,6 +34,7 @@ from varint.step.contacts.rows import (
 from varint.step.contacts.starts import keep_impulses, keep_line
 from varint.step.contacts.steps import solve_contacts
 from varint.step.contacts.tapes import carried_of
+from varint.step.damping.records import MOST_EFFORTS
 from varint.step.dense import WIDE
 from varint.step.derivatives.refine import PASSES
 from varint.step.derivatives.tape import keep_stage
@@ -99,6 +100,7 @@ def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict
         "states": states_of(plan), "settled": SETTLED_SIZE, "loads": plan.loads.kind.size,
         "constraints": plan.constraints.row.size, "beams": plan.beams.first.size,
         "products": plan.products.start.size, "stages": stages,
+        **_damping_sizes(plan, stages),
         "ringing": stages if plan.compliant.joint_row.size else 0,
         "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
         "sharpened": 0, "sharpened_slots": 0, "sharpened_rows": 0,
@@ -188,6 +190,18 @@ def values_of(plan: Plan) -> int:
     return max(plan.measures.kind.size, *(plan.measures.rotation + 3)[plan.measures.rotation >= 0], 0)
 
 
+def _damping_sizes(plan, stages):
+    """Sizes of the arrays of strong damping, which steps of one stage alone know."""
+    laws, loads = (plan.laws.kind.size, plan.loads.kind.size) if stages == 1 else (0, 0)
+    some = laws + loads > 0
+    return {
+        "damped": min(laws + 3 * loads, MOST_EFFORTS), "damped_laws": laws, "damped_loads": loads,
+        "damped_measures": plan.measures.kind.size if some else 0,
+        "damped_sums": plan.laws.sum_law.size - 1 if some else 0, "damped_bodies": plan.bodies.mass.size if some else 0,
+        "damped_rows": plan.rows.role.size if some else 0,
+    }  # fmt: skip
+
+
 def states_of(plan: Plan) -> int:
     """Number of laws with an internal variable."""
     return int(np.count_nonzero(plan.laws.state >= 0))
@@ -203,7 +217,10 @@ def tangent_work(plan: Plan) -> Tangent:
         for function in OF_SOFT_ROWS:
             function.prepare()
     return Tangent(
-        *np.zeros((4, nb, 6)),
+        *np.zeros((5, nb, 6)),
+        begun_rate=np.zeros(max(plan.laws.sum_law.size - 1, 0)),
+        by_begun=np.zeros((nb, 12)),
+        unmoved=np.zeros((2, nb, 12)),
         lean=np.zeros((nb, 3)),
         momentum=np.zeros((nb, 6)),
         state=np.zeros(carried_of(plan)),
@@ -236,8 +253,10 @@ def by_numbers(plan: Plan, stages: int, nodes: int = 0) -> ByNumbers:
         "rotation": (stages, loads, 3, 3), "normal": (stages, loads, 3), "push": (stages, nb, 6),
         "state": (stages, carried_of(plan)),
     }  # fmt: skip
-    shapes |= dict.fromkeys(("u", "v", "w", "rest"), (nm, 3)) | dict.fromkeys(("value", "rate", "effort"), (stages, ns))
-    products = _by_products(plan.products.start.size * (2 * stages + nodes))
+    shapes |= dict.fromkeys(("u", "v", "w", "rest"), (nm, 3)) | dict.fromkeys(
+        ("value", "rate", "start_rate", "effort"), (stages, ns)
+    )
+    products = _by_products(plan.products.start.size * (3 * stages + nodes))
     return ByNumbers(
         products=products, wanted=np.ones(1, dtype=bool), **number_parts(plan),
         **{name: np.zeros(shape) for name, shape in shapes.items()},

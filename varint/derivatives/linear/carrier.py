@@ -103,7 +103,8 @@ class EventCarrier:
         for k in range(self.size):
             stages = first + k, first + k + 1
             self._between(stages, self.changes, self.states)
-            carry_forward(self.plan, self.ws, tape, self.work, stages, NO_INPUTS, by_end, of_laws)
+            begun = np.empty_like(by_end)
+            carry_forward(self.plan, self.ws, tape, self.work, stages, NO_INPUTS, by_end, begun, of_laws)
             instants = self._by_instants(first + k)
             _add(self.changes, self.states, shifts[k : k + 2], *instants)
             _add(by_end, of_laws, at[k : k + 2], *instants)
@@ -136,7 +137,8 @@ class EventCarrier:
         if elements.size:  # the inputs are those in the middle of the stage
             by_inputs = np.zeros((elements.size, *found.shape[1:]))
             inputs, none = (elements, self.drifts.spans[elements]), np.zeros((elements.size, states.shape[1]))
-            carry_forward(plan, ws, self.tape, work, (k, k + 1), inputs, by_inputs, none)
+            begun = np.empty_like(by_inputs)
+            carry_forward(plan, ws, self.tape, work, (k, k + 1), inputs, by_inputs, begun, none)
             found += 0.5 * np.tensordot(drift.input[elements], by_inputs, 1)
         return found, states
 

@@ -10,6 +10,7 @@ from varint.derivatives.linear.carrier import NO_INPUTS, EventCarrier
 from varint.derivatives.linear.event_checks import Drifts
 from varint.derivatives.linear.minimal_coordinates import Coordinates, coordinates_at
 from varint.mechanism.mechanism import Mechanism
+from varint.methods.variational.composed_damping import refuse_amplified
 from varint.methods.variational.march import March
 from varint.methods.variational.maximal_run import MaximalRun
 from varint.methods.variational.schemes import Scheme
@@ -39,6 +40,7 @@ class TangentRun:
         if method.staggered:
             raise ArgumentError("the derivative of a step needs order 2 or more")
         check_laws(mechanism, state)
+        refuse_amplified(mechanism, method, dt, state)
         self.mechanism, self.compiled, self.stages = mechanism, mechanism.compiled, method.stages.size
         plan = self.compiled.plan
         room = self._room(min(steps, ROOM // self.stages))
@@ -107,7 +109,8 @@ class TangentRun:
         plan, tape = self.compiled.plan, self.march.ws.tape
 
         def between(stages: tuple[int, int], changes: np.ndarray, states: np.ndarray) -> None:
-            carry_forward(plan, self.aside, tape, self.work, stages, inputs, changes, states)
+            begun = np.empty_like(changes)
+            carry_forward(plan, self.aside, tape, self.work, stages, inputs, changes, begun, states)
 
         states = np.zeros((len(changes), 0))  # laws with a state are refused
         if not tape.events.count[0]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -34,11 +36,13 @@ from varint.model.bounds import bounded
 from varint.model.known_forces import USES, Use, is_impulsive, refuse
 from varint.model.state import State
 from varint.results.contact_forces import check_depth
+from varint.results.dissipation import AmplifiedError, ranges_of
 from varint.results.inputs.at_nodes import starts_of_motions
 from varint.results.inputs.at_times import InputsAtTimes
 from varint.results.inputs.courses import Course, Span, courses_by_rows, moved_by_rows, still_rows
 from varint.results.record import Record
 from varint.results.resolution import find_unresolved
+from varint.results.undamped import find_undamped
 from varint.runs.method import Method, register, solve
 from varint.runs.parts import Arguments, parts_of, with_arguments
 from varint.runs.problem import Problem, Recording
@@ -47,6 +51,8 @@ from varint.runs.running import Job
 from varint.runs.trajectory import Trajectory
 
 LEAST_RTOL = 2.5e-14
+LESS = 0.9  # times the longest step that amplifies no motion: the one that is proposed
+DISSIPATES = "'bdf1', 'bdf2', 'sdirk2' or 'radau', which end it"
 TOLERANCES = np.array([1e-4, 1e-6, 1e-8])  # at which comparisons run integrators with error control
 
 
@@ -223,8 +229,14 @@ class Reduced(Method):
 
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:
         """Warn where a run with error control did not resolve its motion; `Trajectory.unresolved` has it of any run."""
-        controlled = trajectory._step_tolerance is not None
-        unresolved = find_unresolved(trajectory, trajectory.settings["dt"]) if controlled else None
+        kind, dt = integrator_named(self.integrator), trajectory.settings["dt"]
+        if trajectory._step_tolerance is not None:
+            unresolved = find_unresolved(trajectory, dt)
+        else:
+            stages = trajectory.settings.get("stages", 0)
+            task = Task(0.0, dt, 0.0, 0.0, stages)
+            factor = functools.partial(kind.factor, task)
+            unresolved = find_undamped(trajectory, dt, factor, f"integrator {kind.name!r}", DISSIPATES)
         if unresolved is not None:
             warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
 
@@ -320,6 +332,16 @@ def _moved(problem: Problem, span: Span) -> dict[str, Course]:
     return courses_by_rows(mechanism, span, starts_of_motions(mechanism, at)) | still
 
 
+def _refuse_amplified(kind: type[Integrator], equations: Equations, dt: float) -> None:
+    """Raise AmplifiedError for a dissipative force that steps of ``dt``, s, amplify, by inertias at several poses."""
+    ranges = ranges_of(equations.mechanism, equations.state(), dt, kind.stable)
+    if ranges is not None and ranges.largest >= kind.stable:
+        raise AmplifiedError(
+            f"{ranges.described(equations.mechanism, dt)}. Integrator {kind.name!r} amplifies such motion at values"
+            f" from {kind.stable:g}. Take {DISSIPATES}, or dt below {LESS * dt * kind.stable / ranges.largest:.2g} s"
+        )
+
+
 def checked_rtol(rtol: float) -> float:
     """Return the largest relative error of a step; raises ArgumentError."""
     rtol = positive(rtol, "rtol", ArgumentError)
@@ -333,6 +355,9 @@ def started(
 ) -> KindOfIntegrator:
     """Return the integrator at the start; raises ArgumentError, StateError."""
     kind.check(equations, task)
+    if task.dt is not None and math.isfinite(kind.stable):
+        equations.place_and_move(q, qdot)
+        _refuse_amplified(kind, equations, task.dt)
     try:
         return kind(equations, q, qdot, task)
     except NotFinite:

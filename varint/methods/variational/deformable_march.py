@@ -99,6 +99,9 @@ class DeformableMarch(March):
         ws.momentum[:] += np.einsum("nij,nj->ni", meshes.added_inertia(ws.rotation[0]), ws.velocity)
         return self.present()
 
+    def _start_damping(self) -> None:
+        """Leave all efforts by mean rates: the steps with vertices know no others."""
+
     def present(self) -> DeformableBlock:
         """Return the present node; nothing that the steps to come depend on is changed."""
         arrays = self.outputs(1)

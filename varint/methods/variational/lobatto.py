@@ -1,5 +1,6 @@
 """`Lobatto`: variational collocation of orders 4 to 10 in maximal coordinates, for trees of hinges."""
 
+import functools
 import time
 import warnings
 from collections.abc import Mapping
@@ -22,6 +23,8 @@ from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.results.derived import energies
 from varint.results.inputs.at_nodes import Commands
+from varint.results.resolution import Unresolved
+from varint.results.undamped import BY_ORDER_2, diagonal_factor, find_undamped
 from varint.runs.method import register
 from varint.runs.problem import Problem, Recording
 from varint.runs.run import Block, Failure, Run
@@ -134,6 +137,11 @@ class Lobatto(Marched):
         """See `Method`."""
         if self.on_unresolved == "ignore" or not len(trajectory.t):
             return
+        factor, dt = functools.partial(diagonal_factor, trajectory.order // 2), trajectory.settings["dt"]
+        undamped = find_undamped(trajectory, dt, factor, f"`Lobatto` of order {trajectory.order}", BY_ORDER_2)
+        if undamped is not None:
+            self._tell(trajectory, undamped, stacklevel + 1)
+            return
         change, kinetic = energies(trajectory)
         change, mechanism = np.abs(change - change[0]), trajectory.mechanism
         weight = sum(body.mass for body in mechanism.bodies) * float(np.linalg.norm(mechanism.gravity))
@@ -145,8 +153,12 @@ class Lobatto(Marched):
             f"steps of {trajectory.settings['dt']:g} s do not resolve the motion: by t = {when:g} s the energy changed"
             f" by more than {UNRESOLVED:.0%} of the largest kinetic energy, {scale:.3g} J. Use a smaller dt"
         )
+        self._tell(trajectory, Unresolved(message, when, None), stacklevel + 1)
+
+    def _tell(self, trajectory: Trajectory, unresolved: Unresolved, stacklevel: int) -> None:
+        message, time, body = unresolved
         if self.on_unresolved == "raise":
-            raise UnresolvedError(message, time=when, body=None, joint=None, trajectory=trajectory)
+            raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
         warnings.warn(message, UnresolvedWarning, stacklevel=stacklevel)
 
 

@@ -11,6 +11,7 @@ from varint.base.numba import STATE, role_arrays
 from varint.kinematics.turns import carrying, start_memory, start_turns
 from varint.mathematics.products.records import check_order
 from varint.methods.variational.schemes import Scheme
+from varint.methods.variational.strong_damping import start_damping
 from varint.methods.variational.welded import gathered, spread
 from varint.model.state import COME_BACK, State
 from varint.plan import Compiled
@@ -193,6 +194,7 @@ class March:
         set_inputs(ws, inputs, 0, 0.0)
         if plan.laws.kind.size:
             evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
+        self._start_damping()
         keep_turns(plan, ws.efforts)
         if self.gaps.size:
             gradient = np.zeros((self.gaps.size, 2, 6))
@@ -223,6 +225,10 @@ class March:
             return []
         elements = self.compiled.plan.limits.element
         return elements[np.isnan(self.ws.search.rate) | self.ws.efforts.closed].tolist()
+
+    def _start_damping(self) -> None:
+        """Choose the dissipative efforts that may be strong."""
+        start_damping(self.compiled.plan, self.ws, self.dt)
 
     def _start_constraints(self, inputs: Inputs) -> None:
         """Set the targets at node 0, and the velocities that keep to them."""

@@ -19,6 +19,7 @@ from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import vertices_of
 from varint.meshes.vertex_record import check_vertices
 from varint.methods.variational.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
+from varint.methods.variational.composed_damping import refuse_amplified
 from varint.methods.variational.deformable_march import DeformableMarch
 from varint.methods.variational.deformable_run import DeformableRun, check_deformable
 from varint.methods.variational.march import March
@@ -45,7 +46,8 @@ from varint.results.contact_forces import check_depth
 from varint.results.forces import check_laws
 from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.results.record import Record
-from varint.results.resolution import find_unresolved
+from varint.results.resolution import Unresolved, find_unresolved
+from varint.results.undamped import BY_ORDER_2, find_undamped
 from varint.runs.method import AUTO, Method, method_class, register
 from varint.runs.parts import Arguments, parts_of, with_arguments
 from varint.runs.problem import MOST_STEPS, Problem, Recording
@@ -148,6 +150,7 @@ class Variational(Method):
         state = checked_start(mechanism, problem.start())
         check_laws(mechanism, state)
         check_depth(mechanism, state, compiled.length)
+        refuse_amplified(mechanism, method, dt, state, turn is not None)
         commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
         if soft_meshes(mechanism):
             soft = DeformableMarch(mechanism, compiled, method, dt, self.tol, recording.stride)
@@ -257,13 +260,33 @@ class Variational(Method):
                 trajectory, stacklevel + 1
             )
             return
-        unresolved = None if self.on_unresolved == "ignore" else find_unresolved(trajectory, trajectory.settings["dt"])
+        if self.on_unresolved == "ignore":
+            return
+        unresolved = find_unresolved(trajectory, trajectory.settings["dt"]) or _find_undamped(trajectory)
         if unresolved is None:
             return
         if self.on_unresolved == "raise":
             message, time, body = unresolved
             raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
         warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
+
+
+def _find_undamped(trajectory: Trajectory) -> Unresolved | None:
+    """Return the `Unresolved` of a run of several stages a step, or with deformable bodies, that leaves damped motions.
+
+    Other steps end them, see `varint.step.damping`.
+    """
+    scheme, dt, called = (
+        find_scheme(None, trajectory.settings["scheme"]),
+        trajectory.settings["dt"],
+        "deformable bodies",
+    )
+    if len(scheme.stages) > 1:
+        called = f"scheme '{scheme.name}' of order {scheme.order}"
+        return find_undamped(trajectory, dt, scheme.factor, called, BY_ORDER_2)
+    if soft_meshes(trajectory.mechanism):
+        return find_undamped(trajectory, dt, scheme.factor, "runs with deformable bodies", "a smaller damping")
+    return None
 
 
 def _lobatto() -> Any:

@@ -12,6 +12,7 @@ from varint.step.stage_starts import NEAREST
 
 SHARPENED_FROM = 6  # the order from which on round-off shows beside the error of the scheme
 ROUND_OFF = 1e-12  # of the sizes of stages
+AROUND_POLES, FINE = (0.75, 1.25), 2e-5  # times the poles of dampers: where bands are looked for, and how finely
 SAME_MIDDLE = 0.05  # of a step: middles of stages that are nearer are one to polynomials through them
 
 
@@ -70,6 +71,24 @@ class Scheme(Shown):
                 others = time[[k for k in chosen if k != j]]
                 share[s, n] = np.prod(others / (others - time[j]))
         return near, share
+
+    @cached_property
+    def amplified(self) -> np.ndarray:
+        """(n, 2) bands of z = c dt / m in which a step with a damper c multiplies a momentum by more than one.
+
+        They lie about the poles of the factors (1 - g z / 2) / (1 + g z / 2) of its stages g.
+        """
+        poles = -2.0 / self.stages[self.stages < 0.0]
+        if not poles.size:
+            return np.zeros((0, 2))
+        z = np.arange(AROUND_POLES[0] * poles.min(), AROUND_POLES[1] * poles.max(), FINE * poles.min())
+        edges = np.flatnonzero(np.diff(np.abs(self.factor(z)) > 1.0))
+        return z[edges + np.array([0, 1] * (len(edges) // 2))].reshape(-1, 2)
+
+    def factor(self, z: np.ndarray) -> np.ndarray:
+        """Return the factors (n,) of momenta along a damper c in a step, for ``z`` (n,) = c dt / m."""
+        of_stages = 0.5 * self.stages[:, None] * z
+        return np.prod((1.0 - of_stages) / (1.0 + of_stages), axis=0)
 
     @property
     def sharpened(self) -> bool:

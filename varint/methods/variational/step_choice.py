@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -15,11 +16,14 @@ from varint.base.checks import in_a_shape, positive, shown
 from varint.base.display import Shown
 from varint.base.errors import ArgumentError, ConvergenceError
 from varint.files.runs.reader import load_settings
+from varint.methods.variational.composed_damping import AmplifiedError
 from varint.methods.variational.schemes import SCHEMES
 from varint.methods.variational.schemes import scheme as find_scheme
 from varint.model.known_forces import USES, refuse
 from varint.results.derived import energies
+from varint.results.fast_spin import fastest_spin
 from varint.results.resolution import find_unresolved
+from varint.results.undamped import BY_ORDER_2, Factor, diagonal_factor, find_undamped
 from varint.runs.method import Method, solve
 from varint.runs.problem import Problem, Recording
 from varint.runs.running import followed
@@ -89,7 +93,7 @@ class StepChoice(Shown):
     method : Method
         Either with this step: ``vi.simulate(vi.Problem(mechanism, duration), choice.method)`` is the run.
     energy_error : float
-        The largest that was asked for, of the largest kinetic energy.
+        The largest that was asked for, of the largest kinetic energy; of bodies that spin, also of their turns.
     expected_error : float
         The largest in the trial run, of the largest kinetic energy there.
     cost : float
@@ -214,6 +218,17 @@ def _check_inputs(problem: Problem) -> None:
     refuse(mechanism, USES["step choice"])
 
 
+def _leaves_damped_motions(run: Trajectory, scheme: Candidate, dt: float) -> bool:
+    """Return whether steps of ``dt``, s, leave most of a motion along a strong damper, see `find_undamped`."""
+    if scheme.name.startswith(COLLOCATION):
+        factor: Factor = functools.partial(diagonal_factor, scheme.order // 2)
+    elif len(SCHEMES[scheme.name].stages) > 1:
+        factor = SCHEMES[scheme.name].factor
+    else:
+        return False
+    return find_undamped(run, dt, factor, scheme.name, BY_ORDER_2) is not None
+
+
 class _Trials:
     """Trial runs of a mechanism over its first ``span`` seconds."""
 
@@ -257,20 +272,23 @@ class _Trials:
 
     def _run(self, scheme: Candidate, dt: float, steps: int) -> tuple[Trajectory | None, Trial]:
         """Return a run and its `Trial`; the error is infinite where the steps did not resolve the motion."""
+        run = None
         try:
             with followed(None):  # a trial is not the run that is looked at
                 made: Any = self.make(scheme.name, dt)
                 method: Method = replace(made, on_unresolved="ignore")
                 run = solve(replace(self.problem, duration=steps * dt), method)
-        except ConvergenceError:
-            run = None
-        if run is None or find_unresolved(run, dt):
+        except (ConvergenceError, AmplifiedError):
+            pass
+        if run is None or find_unresolved(run, dt) or _leaves_damped_motions(run, scheme, dt):
             trial = Trial(scheme.name, dt, math.inf, math.inf)
         else:
             gap, kinetic = energies(run)
             error = np.abs(gap).max() / max(kinetic.max(), self.least_energy)
             evaluations = scheme.iteration * run.newton_iterations + scheme.step * (steps + run.substeps)
             error = float(error) if np.isfinite(error) else math.inf
+            if scheme.name in SCHEMES and (spin := fastest_spin(run, dt, SCHEMES[scheme.name].stages)) is not None:
+                error = max(error, spin.excess)
             trial = Trial(scheme.name, dt, error, evaluations / (steps * dt))
         self.done.append(trial)
         return run, trial

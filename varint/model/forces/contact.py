@@ -37,7 +37,8 @@ def _hunt_crossley_potential(value: float, stiffness: float, damping: float, exp
     return stiffness * max(lower - value, 0.0) ** (exponent + 1.0) / (exponent + 1.0)
 
 
-HUNT_CROSSLEY = Law("hunt-crossley", _hunt_crossley, _hunt_crossley_potential)
+# the slope grows with the depth without bound: unknown
+HUNT_CROSSLEY = Law("hunt-crossley", _hunt_crossley, _hunt_crossley_potential, steepest=lambda: 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,11 +37,11 @@ def _speed_regulator(rate: float, input: float, max_effort: float, smoothing: fl
     return -max_effort * share, 0.0, -max_effort / smoothing * (1.0 - share * share)
 
 
-DRY_FRICTION = Law("dry friction", _dry_friction)
+DRY_FRICTION = Law("dry friction", _dry_friction, steepest=lambda effort, smoothing: effort / smoothing)
 INPUT = Law("input", _given)
 SERVO = Law("servo", _regulator)
 INTEGRAL_SERVO = Law("servo with integral", _integral_regulator)
-SPEED_SERVO = Law("speed servo", _speed_regulator)
+SPEED_SERVO = Law("speed servo", _speed_regulator, steepest=lambda max_effort, smoothing: max_effort / smoothing)
 
 
 @register
@@ -145,9 +145,9 @@ class VelocityMotor(Commanded, AlongCoordinate):
     """A motor that holds a rate: the effort max_effort tanh((speed - dq/dt) / smoothing), taken implicitly.
 
     ``speed`` and ``smoothing``: rad/s or m/s; ``max_effort``: N m or N. With the inertia I that the motor moves, steps
-    up to 2 I smoothing / max_effort resolve it. In longer ones it is the mean rate of each step that keeps the speed:
-    rates at the nodes swing about it, and the effort there is not the one that acted. `simulate` warns of that. A
-    `PrescribedMotion` at a constant ``rate`` holds a speed at any step.
+    up to 2 I smoothing / max_effort resolve it. In longer ones of order 2 the rate at the end of each step keeps the
+    speed; the effort at the nodes may not be the one that acted, and `simulate` warns of that. A `PrescribedMotion` at
+    a constant ``rate`` holds a speed at any step.
     """
 
     speed: float | Values | Callable = field(kw_only=True)

@@ -44,6 +44,9 @@ class Law(Shown):
     flow : compiled function or None
         Returns (flow, flow_by_state), for laws whose flow does not depend on value and rate. Their state in the middle
         of a step does not depend on the motion, and is solved for once a step.
+    steepest : function or None
+        Returns the largest slope of the effort against the rate, N s/m or N m s/rad, over all values and rates, by the
+        parameters that it names. None: the parameter ``damping`` if the law has one, else unknown.
     along_path : bool
         Whether its measures are pieces of a path that are evaluated together (step/paths/measures.py).
     """
@@ -52,6 +55,7 @@ class Law(Shown):
     effort: Callable
     potential: Callable | None = None
     flow: Callable | None = None
+    steepest: Callable[..., float] | None = None
     along_path: bool = False
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -86,6 +90,17 @@ class Law(Shown):
         """Return the names of the ``parameters`` that ``flow`` takes."""
         names = _names(self.flow) if self.flow else ()
         return tuple(part for name in names if name not in VARIABLES for part in self.groups.get(name, (name,)))
+
+    def steepness(self, by_name: Mapping[str, float]) -> float:
+        """Return the largest slope of the effort against the rate for the values of the parameters; 0 if unknown."""
+        if self.steepest is None:
+            return by_name.get("damping", 0.0)
+        return self.steepest(**{name: by_name[name] for name in _names(self.steepest)})
+
+    @property
+    def has_constant_slope(self) -> bool:
+        """Return whether the slope of the effort against the rate is the same at all rates at which it acts."""
+        return self.steepest is None and "damping" in self.parameters
 
     @property
     def has_state(self) -> bool:

@@ -20,7 +20,7 @@ from varint.step.derivatives.by_numbers import add_node, add_stage
 from varint.step.derivatives.operator import curve_transposed, first_row, pair_of, to_unknown
 from varint.step.derivatives.refine import refine_transposed
 from varint.step.derivatives.tangent import factor_stage, step_turn, turned_back
-from varint.step.derivatives.tape import play_stage
+from varint.step.derivatives.tape import load_start, play_stage
 from varint.step.efforts import curvature_factor
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
@@ -56,6 +56,55 @@ def carry_back(plan, ws, tape, work, stages, state, law_state, by):
         for s in range(law_state.size):
             law_state[s] = work.state[s]
         add_stage(plan, ws, tape, work, k, step, body, row, by)
+        if tape.damping.active[0]:
+            _start_back(plan, ws, tape, work, k, state, by)
+
+
+@njit
+def _start_back(plan, ws, tape, work, k, state, by):
+    """Add the gradient by velocities ``work.begun`` and rates ``work.begun_rate`` at the start to ``state`` (nb, 12).
+
+    Uses ``work.by_begun`` and the workspace.
+    """
+    load_start(plan, ws, tape, k)
+    by_start = work.by_begun
+    for i in range(by_start.shape[0]):
+        for a in range(6):
+            by_start[i, a], by_start[i, 6 + a] = 0.0, work.begun[i, a]
+    for s in range(plan.compliant.joint_sum.size, plan.laws.sum_law.size - 1):
+        if work.begun_rate[s] != 0.0:
+            for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+                _rate_back(plan, ws, m, work.begun_rate[s], by_start)
+    velocities_back(plan, ws, 0, by_start, by)
+    for i in range(by_start.shape[0]):
+        for a in range(12):
+            state[i, a] += by_start[i, a]
+
+
+@njit
+def _rate_back(plan, ws, m, by_rate, out):
+    """Add ``by_rate`` times the gradient of the rate of measure m at the start, by poses and velocities, to ``out``.
+
+    ``out`` (nb, 12). Uses ``ws.efforts.motion``, ``ws.efforts.third`` and ``ws.efforts.change``.
+    """
+    work, damping = ws.efforts, ws.damping
+    third = plan.measures.third[m]
+    if third >= 0:
+        for k in range(6):
+            work.third[k] = by_rate * damping.start[third, k] if third < out.shape[0] else 0.0
+    for e in range(2):
+        i = plan.measures.body[m, e]
+        work.motion[e] = 0.0
+        if i < out.shape[0]:
+            for k in range(6):
+                work.motion[e, k] = by_rate * damping.start[i, k]
+                out[i, 6 + k] += by_rate * damping.gradient[m, e, k]
+    curve_transposed(plan, ws, m, ws.position[0], ws.rotation[0], damping.gradient[m], work.motion, work.change)
+    for e in range(2):
+        i = plan.measures.body[m, e]
+        if i < out.shape[0]:
+            for k in range(6):
+                out[i, k] += work.change[e, k]
 
 
 @njit(seconds=2, what="derivatives of steps")
@@ -140,7 +189,8 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
     """Write E_y^T e to ``body`` (nb, 6) and ``row`` (nr,), with e = ``state`` (nb, 12), ``law_state`` (ns,).
 
     The gradients by motions of start, middle and end and by the momenta are written to ``work.start``, ``work.middle``,
-    ``work.end`` and ``work.momentum``. Uses ``work.velocity`` and ``work.lean``.
+    ``work.end`` and ``work.momentum``, by velocities and rates of sums at the start to ``work.begun`` and
+    ``work.begun_rate``. Uses ``work.velocity`` and ``work.lean``.
     """
     half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):
@@ -162,6 +212,8 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
         _from_end_of_rows(plan, ws, work, h, body, row)
     if has_efforts(plan):
         work.velocity[:] = 0.0
+        work.begun[:] = 0.0
+        work.begun_rate[:] = 0.0
         work.lean[:] = 0.0
         _efforts_back(plan, ws, work, half_step, -1.0, law_state, work.momentum)
         for i in range(plan.bodies.mass.size):
@@ -230,7 +282,8 @@ def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
 
     ``out`` (nb, 6): the gradient by the momenta that it adds to. ``law_state`` (ns,): the gradient by the states of
     laws at the end of the step, of which ``tangent.state`` is made with ``side`` = -1. Adds to ``tangent.middle``,
-    ``tangent.velocity`` and ``tangent.lean``. Uses ``ws.efforts.motion`` and ``ws.efforts.third``.
+    ``tangent.velocity``, ``tangent.lean``, ``tangent.begun`` and ``tangent.begun_rate``. Uses ``ws.efforts.motion`` and
+    ``ws.efforts.third``.
     """
     work, laws = ws.efforts, plan.laws
     for s in range(plan.compliant.joint_sum.size, laws.sum_law.size - 1):
@@ -242,6 +295,8 @@ def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
                     _pull(out[i], work.tangent[i], half_step, side, work.column)
                     along += dot6(work.column, work.gradient[m, e])
         by_value, by_rate = along * work.sum_by_value[s], along * work.sum_by_rate[s]
+        if ws.damping.active[0]:
+            tangent.begun_rate[s] += along * ws.damping.by_start[s]
         for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
             a = laws.state[f]
             if a >= 0:
@@ -284,6 +339,9 @@ def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
                 if b < out.shape[0]:
                     add_scaled6(tangent.middle[b], work.column[k], work.wrench_by_pose[n, s, k])
                     add_scaled6(tangent.velocity[b], work.column[k], work.wrench_by_velocity[n, s, k])
+                    if s == 0 and ws.damping.active[0] and ws.damping.load_lead[n] > 0.0:
+                        share = -ws.damping.load_lead[n] / (1.0 + ws.damping.load_lead[n])
+                        add_scaled6(tangent.begun[b], share * work.column[k], work.wrench_by_velocity[n, s, k])
         _lean_back(vector(work.wrench[n, 3:]), out[i], half_step, side, tangent.lean[i])
 
 

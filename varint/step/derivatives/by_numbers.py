@@ -10,10 +10,11 @@ import numpy as np
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import add, continued, cross, dot, scale, sub, vector
+from varint.step.damping.end_rates import move_ahead, rate_of_law
 from varint.step.dense import dot6
 from varint.step.derivatives.by_products import keep_products
 from varint.step.derivatives.operator import first_row, pair_of
-from varint.step.derivatives.tape import play_stage
+from varint.step.derivatives.tape import play_damping, play_stage
 from varint.step.laws import TAKES_INPUT, law_effort
 from varint.step.limits.rows import add_numbers
 from varint.step.loads import FOLLOWER, PUSH, SLIDING, evaluate_loads, pressed_side, wrench_of
@@ -120,8 +121,8 @@ def _push_gradient(plan, ws, work, i, half_step, z, out):
 def _add_efforts(plan, ws, work, k, h, body, by):
     """Add the terms of laws and loads to ``by.input`` and ``by.h``; keep the arrays that `acting` and `pushing` need.
 
-    These are ``by.push``, ``by.rotation``, ``by.normal``, ``by.value``, ``by.rate`` and ``by.effort``.
-    ``body`` (nb, 6): duals of the momentum balances.
+    These are ``by.push``, ``by.rotation``, ``by.normal``, ``by.value``, ``by.rate``, ``by.start_rate`` and
+    ``by.effort``. ``body`` (nb, 6): duals of the momentum balances.
     """
     efforts, laws, loads, half_step = ws.efforts, plan.laws, plan.loads, 0.5 * h
     for i in range(body.shape[0]):
@@ -148,6 +149,8 @@ def _add_efforts(plan, ws, work, k, h, body, by):
                     along += dot6(by.push[k, i], efforts.gradient[m, e])
         by.value[k, s], by.rate[k, s], by.effort[k, s] = efforts.sum_value[s], efforts.sum_rate[s], along
         by.h[k] += along * efforts.sum_effort[s] / h
+        if ws.damping.active[0]:
+            by.start_rate[k, s] = ws.damping.start_rate[s]
         for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
             a, dual = laws.state[f], 0.0
             if a >= 0:
@@ -215,13 +218,32 @@ def _effect_of_input(plan, ws, f, s, half_step, duals, change):
     work, e, a = ws.efforts, plan.laws.element[f], plan.laws.state[f]
     input_here = work.input[e]
     work.input[e] = input_here + change
-    effort, by_value, by_rate = law_effort(plan, work, f, work.sum_value[s], work.sum_rate[s], half_step)
+    effort, by_value, by_rate = law_effort(plan, work, f, work.sum_value[s], rate_of_law(plan, ws, f, s), half_step)
     effect, slopes = duals[0] * effort, by_value + by_rate
     if a >= 0:
         effect += duals[1] * 2.0 * half_step * work.flow[a]
         slopes += work.by_state[a, 0] + work.by_state[a, 1]
     work.input[e] = input_here
     return effect, slopes
+
+
+@njit
+def _kept_rate(tape, by, k, f, s):
+    """Return the rate that law f along sum s took in stage k."""
+    if tape.damping.active[0] and tape.damping.lead[k, f] > 0.0:
+        return by.rate[k, s] + tape.damping.lead[k, f] * (by.rate[k, s] - by.start_rate[k, s])
+    return by.rate[k, s]
+
+
+@njit
+def _resist_ahead(plan, ws, tape, k):
+    """Write the wrenches of strong resistances in stage k to ``ws.efforts.wrench``. After `evaluate_loads`."""
+    work = ws.efforts
+    play_damping(ws, tape, k)
+    for n in range(plan.loads.kind.size):
+        if ws.damping.load_lead[n] > 0.0:
+            move_ahead(plan, ws.damping, n, tape.velocity[k])
+            wrench_of(plan, work, n, work.rotation, ws.damping.ahead, 0.0, work.wrench[n])
 
 
 @njit(seconds=1, what="derivatives of steps")
@@ -236,7 +258,8 @@ def acting_law(plan, ws, tape, stages, f, s, by, out):
         work.input[e] = tape.input[k, e]
         if a >= 0:
             work.state[a] = tape.state[k, a]
-        total += by.effort[k, s] * law_effort(plan, work, f, by.value[k, s], by.rate[k, s], 0.5 * tape.h[k])[0]
+        rate = _kept_rate(tape, by, k, f, s)
+        total += by.effort[k, s] * law_effort(plan, work, f, by.value[k, s], rate, 0.5 * tape.h[k])[0]
         if a >= 0:
             total += by.state[k, a] * tape.h[k] * work.flow[a]
         out[n] = total
@@ -259,7 +282,8 @@ def acting(plan, ws, tape, stages, by, out):
         for s in range(laws.sum_law.size - 1):
             work.value[laws.sum_first[s]] = by.value[k, s]  # where it presses a load on, the distance
             for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
-                effort = law_effort(plan, work, f, by.value[k, s], by.rate[k, s], 0.5 * tape.h[k])[0]
+                rate = _kept_rate(tape, by, k, f, s)
+                effort = law_effort(plan, work, f, by.value[k, s], rate, 0.5 * tape.h[k])[0]
                 work.effort[laws.element[f]] = effort
                 total += by.effort[k, s] * effort
                 if laws.state[f] >= 0:
@@ -271,6 +295,8 @@ def acting(plan, ws, tape, stages, by, out):
                 for b in range(3):
                     work.rotation[loads.body[n], a, b] = by.rotation[k, n, a, b]
         evaluate_loads(plan, ws, work.rotation, tape.velocity[k])
+        if tape.damping.active[0]:
+            _resist_ahead(plan, ws, tape, k)
         for n in range(loads.kind.size):
             total += dot6(by.push[k, loads.body[n]], work.wrench[n])
         out[place] = total

@@ -11,15 +11,16 @@ from varint.mathematics.vectors import scale, turn_of
 from varint.step.compliant.soft_joint_changes import rows_at_end, rows_from_start
 from varint.step.compliant.soft_joints import apply_rows
 from varint.step.configuration import mass_pivots, place
-from varint.step.dense import WIDE
+from varint.step.dense import WIDE, dot6
 from varint.step.derivatives.operator import apply_sum
 from varint.step.derivatives.refine import EXACT, PASSES
 from varint.step.derivatives.tangent import add_effort_changes, add_input, factor_stage, step_turn, turned_back
-from varint.step.derivatives.tape import play_stage
+from varint.step.derivatives.tape import load_start, play_stage
 from varint.step.derivatives.wide import NOTHING, dot_wide, eight, largest, plus, put, solve_wide
 from varint.step.efforts import add_load_change, clear_rows, unknown_to_motion, unknown_to_tangent, unknown_to_velocity
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
+from varint.step.measures import weighted_curvature
 from varint.step.momentum import angular_momentum
 from varint.step.newton import has_efforts
 from varint.step.pairs import add_curved, bend_rows, curve_pairs
@@ -119,16 +120,23 @@ def changes_of_velocities(plan, ws, work, changes):
 
 
 @njit(seconds=8, what="derivatives of steps")
-def carry_forward(plan, ws, tape, work, stages, inputs, changes, states):
+def carry_forward(plan, ws, tape, work, stages, inputs, changes, begun, states):
     """Take ``changes`` (n, nb, 12) of the state at the start of the stages to their end.
 
     ``inputs``: elements (m,) and the spans (m,) of differences; the last m changes are by the inputs of these elements,
     which are one more for all stages. ``states`` (n, ns): changes of states of laws, likewise. ``stages``:
     (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost. ``work``: a
-    `Tangent`.
+    `Tangent`. ``begun`` (n, nb, 12): scratch.
     """
     change, body, row = work.change, work.wide[0], work.wide_row[0]
     for k in range(stages[0], stages[1]):
+        if tape.damping.active[0]:
+            for n in range(changes.shape[0]):
+                for i in range(changes.shape[1]):
+                    for a in range(12):
+                        begun[n, i, a] = changes[n, i, a]
+            load_start(plan, ws, tape, k)
+            changes_of_velocities(plan, ws, work, begun)
         upper, h = play_stage(plan, ws, tape, k)
         step = StepSpan(upper, 1, h)
         factor_stage(plan, ws, work.body[0], work.row[0], step, False)
@@ -136,9 +144,9 @@ def carry_forward(plan, ws, tape, work, stages, inputs, changes, states):
         curve_pairs(plan, ws, work, upper)
         for first in range(0, changes.shape[0], WIDE):
             _pack(changes, first, change)
-            _by_start(plan, ws, work, step, inputs, first, states, body, row)
+            _by_start(plan, ws, work, step, inputs, first, states, begun, body, row)
             refine_wide(plan, ws, work, step, min(WIDE, changes.shape[0] - first), body, row)
-            to_end(plan, ws, work, h, inputs, first, states, body, changes)
+            to_end(plan, ws, work, h, inputs, first, states, begun, body, changes)
 
 
 @njit
@@ -207,10 +215,11 @@ def _join(plan, ws, row, out_row, by_multipliers):
 
 
 @njit
-def _by_start(plan, ws, work, step, inputs, first, states, body, row):
+def _by_start(plan, ws, work, step, inputs, first, states, begun, body, row):
     """Write minus the changes of the residuals by eight changes of the start to ``body`` (nb, 6, 8), ``row`` (nr, 8).
 
-    The changes are ``work.change``, and number ``first`` and on of all; ``states`` (n, ns): changes of states of laws.
+    The changes are ``work.change``, and number ``first`` and on of all; ``states`` (n, ns): changes of states of laws;
+    ``begun`` (n, nb, 12): changes of poses and velocities at the start.
     Changes of the end are written to ``work.wide[1]``, of the middle to ``work.wide[2]``. Uses ``work.velocity``,
     ``work.lean``.
     """
@@ -245,6 +254,7 @@ def _by_start(plan, ws, work, step, inputs, first, states, body, row):
     for c in range(min(WIDE, count - first)):
         _column(middle, c, work.middle)
         out[:] = 0.0
+        _take_begun(plan, ws, work, begun, first + c)
         add_effort_changes(plan, ws, work, 0.5 * h, 1.0, states[first + c], out)
         if plan.compliant.joint_row.size:
             _column(change, c, work.start)
@@ -254,6 +264,47 @@ def _by_start(plan, ws, work, step, inputs, first, states, body, row):
         if m >= 0:
             add_input(plan, ws, elements[m], spans[m], 0.5 * h, 1.0, out)
         add_column(out, c, body)
+
+
+@njit
+def _take_begun(plan, ws, work, begun, n):
+    """Write the velocities of change n of the start, of ``begun`` (n, nb, 12), to ``work.begun`` (nb, 6).
+
+    And the changes of rates at the start to ``work.begun_rate`` (ns,). Uses ``ws.efforts.motion``.
+    """
+    if not ws.damping.active[0]:
+        return
+    for i in range(work.begun.shape[0]):
+        for k in range(6):
+            work.begun[i, k] = begun[n, i, 6 + k]
+    for s in range(plan.compliant.joint_sum.size, plan.laws.sum_law.size - 1):
+        work.begun_rate[s] = 0.0
+        if ws.damping.by_start[s] != 0.0:
+            for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+                work.begun_rate[s] += _change_of_rate(plan, ws, work, begun[n], m)
+
+
+@njit
+def _change_of_rate(plan, ws, work, change, m):
+    """Return the change of the rate of measure m at the start, by ``change`` (nb, 12) of poses and velocities there.
+
+    Uses ``ws.efforts.motion``, ``ws.efforts.third`` and ``ws.efforts.change``.
+    """
+    efforts, rate, nb = ws.efforts, 0.0, change.shape[0]
+    for e in range(2):
+        i = plan.measures.body[m, e]
+        for k in range(6):
+            efforts.motion[e, k] = change[i, k] if i < nb else 0.0
+    third = plan.measures.third[m]
+    if third >= 0:
+        for k in range(6):
+            efforts.third[k] = change[third, k] if third < nb else 0.0
+    weighted_curvature(plan, ws, m, ws.position[0], ws.rotation[0], efforts.motion, efforts.change)
+    for e in range(2):
+        i = plan.measures.body[m, e]
+        if i < nb:
+            rate += dot6(ws.damping.gradient[m, e], work.begun[i]) + dot6(efforts.change[e], ws.damping.start[i])
+    return rate
 
 
 @njit
@@ -273,10 +324,11 @@ def add_column(values, c, columns):
 
 
 @njit
-def to_end(plan, ws, work, h, inputs, first, states, body, changes):
+def to_end(plan, ws, work, h, inputs, first, states, begun, body, changes):
     """Write the ``changes`` (n, nb, 12) at the end, from number ``first`` on, and the ``states`` (n, ns) of laws.
 
-    ``body`` (nb, 6, 8), and ``work.wide_row[0]``: the changes of the unknowns. After `_by_start`.
+    ``body`` (nb, 6, 8), and ``work.wide_row[0]``: the changes of the unknowns; ``begun``: see `_by_start`, after which
+    this comes.
     """
     change, end = work.change, work.wide[1]
     for i in range(plan.bodies.mass.size):
@@ -293,6 +345,7 @@ def to_end(plan, ws, work, h, inputs, first, states, body, changes):
                 changes[n, i, k] = change[i, k, c]
         if efforts:
             out = work.body[0]
+            _take_begun(plan, ws, work, begun, n)
             _ends_of_efforts(plan, ws, work, 0.5 * h, c, body, states[n], out)
             if plan.compliant.joint_row.size:
                 _column(change, c, work.end)

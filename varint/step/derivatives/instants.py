@@ -49,7 +49,7 @@ def carry_instants(plan, ws, tape, work, k, inputs, drift, changes, states):
         add_column(work.end, n, work.wide[1])
         add_column(work.middle, n, work.wide[2])
     refine_wide(plan, ws, work, step, 2, work.wide[0], work.wide_row[0])
-    to_end(plan, ws, work, h, inputs, 0, states, work.wide[0], changes)
+    to_end(plan, ws, work, h, inputs, 0, states, work.unmoved, work.wide[0], changes)
     for n in range(2):
         before, after = 1.0 - n, 1.0 * n
         longer = after - before
@@ -70,7 +70,7 @@ def _residuals_by_size(plan, ws, work, step, longer, states, body, row):
 
     Without the share of applied loads. The motions of middle and end are written to ``work.middle`` and ``work.end``;
     half the change of the states of laws at the end, by the size alone, to ``states`` (ns,). ``step``: a `StepSpan`.
-    Uses ``work.velocity`` and ``work.lean``.
+    Uses ``work.velocity``, ``work.begun``, ``work.begun_rate`` and ``work.lean``.
     """
     upper, end, h = step.upper, step.end, step.h
     for i in range(plan.bodies.mass.size):
@@ -100,6 +100,8 @@ def _residuals_by_size(plan, ws, work, step, longer, states, body, row):
         states[a] = 0.5 * longer * ws.efforts.flow[a]
     if has_efforts(plan):
         work.velocity[:] = 0.0
+        work.begun[:] = 0.0
+        work.begun_rate[:] = 0.0
         work.lean[:] = 0.0
         add_effort_changes(plan, ws, work, 0.5 * h, 1.0, states, body)
     _momenta_by_size(plan, ws, h, longer, 1.0, body)

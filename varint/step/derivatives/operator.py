@@ -22,6 +22,7 @@ and the transpose follows term by term, K^T z = K z - (0, g_theta x z_theta) for
 from varint.base.numba import njit
 from varint.mathematics.vectors import ZERO, add, cross, dot, scale, sub, vector
 from varint.step.compliant.soft_joints import apply_rows_back
+from varint.step.damping.end_rates import differentiate_ahead
 from varint.step.dense import add_scaled6, dot6
 from varint.step.efforts import (
     curvature_factor,
@@ -42,6 +43,8 @@ def prepare_operator(plan, ws, half_step):
         w = ws.velocity[i]
         momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.derivative[i])
     differentiate_loads(plan, ws, ws.efforts.position, ws.efforts.rotation, ws.velocity)
+    if ws.damping.active[0]:
+        differentiate_ahead(plan, ws)
 
 
 @njit

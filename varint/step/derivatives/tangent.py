@@ -16,12 +16,13 @@ L: the angular momentum that the step starts with, dL its change by dphi; ...: t
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import ZERO, add, cross, scale, turn_of, vector, write
+from varint.step.damping.end_rates import rate_of_law
 from varint.step.dense import add_scaled6, dot6
 from varint.step.derivatives.operator import pair_of, prepare_operator
 from varint.step.efforts import curvature_factor, load_change, stiffen
 from varint.step.laws import evaluate_laws, law_effort
 from varint.step.ldu import solve_newton
-from varint.step.loads import differentiate_loads, evaluate_loads
+from varint.step.loads import differentiate_loads, evaluate_loads, wrench_of
 from varint.step.measures import take_third, weighted_curvature
 from varint.step.newton import has_efforts
 from varint.step.nodes.efforts import add_efforts
@@ -114,6 +115,8 @@ def add_changes_from(plan, ws, tangent, start, half_step, side, states, out):
                     by_value += dot6(g, middle[i])
                     by_rate += dot6(g, tangent.velocity[i]) + dot6(work.curved[m, e], ws.velocity[i])
         effort_change = work.sum_by_value[s] * by_value + work.sum_by_rate[s] * by_rate
+        if ws.damping.active[0]:
+            effort_change += ws.damping.by_start[s] * tangent.begun_rate[s]
         for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
             a = laws.state[f]
             if a >= 0:
@@ -135,6 +138,10 @@ def add_changes_from(plan, ws, tangent, start, half_step, side, states, out):
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         load_change(plan, work, n, middle, tangent.velocity, work.column)
+        if ws.damping.active[0] and ws.damping.load_lead[n] > 0.0:
+            lead = ws.damping.load_lead[n]
+            for k in range(6):  # by minus the lead, where by the mean ones it is by 1 and the lead
+                work.column[k] -= lead / (1.0 + lead) * dot6(work.wrench_by_velocity[n, 0, k], tangent.begun[i])
         push_half(work.column, vector(work.wrench[n, 3:]), work.tangent[i], tangent.lean[i], half_step, side, out[i])
 
 
@@ -163,7 +170,7 @@ def add_input(plan, ws, element, span, half_step, side, out):
         by_input = 0.0
         for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
             if laws.element[f] == element:
-                by_input += _law_by_input(plan, work, f, work.sum_value[s], work.sum_rate[s], span)
+                by_input += _law_by_input(plan, work, f, work.sum_value[s], rate_of_law(plan, ws, f, s), span)
         for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
             for e in range(2):
                 i = plan.measures.body[m, e]
@@ -173,14 +180,9 @@ def add_input(plan, ws, element, span, half_step, side, out):
                     push_half(work.column, ZERO, work.tangent[i], work.column, half_step, side, out[i])
     for n in range(plan.loads.kind.size):
         if plan.loads.element[n] == element:
-            input_before, i = work.input[element], plan.loads.body[n]
-            work.input[element] = 1.0  # a push is as large as its input
-            evaluate_loads(plan, ws, work.rotation, ws.velocity)
-            for k in range(6):
-                work.column[k] = work.wrench[n, k]
+            i = plan.loads.body[n]
+            wrench_of(plan, work, n, work.rotation, ws.velocity, 1.0, work.column)  # a push is as large as its input
             push_half(work.column, ZERO, work.tangent[i], work.column, half_step, side, out[i])
-            work.input[element] = input_before
-            evaluate_loads(plan, ws, work.rotation, ws.velocity)
 
 
 @njit

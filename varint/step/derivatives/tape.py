@@ -3,6 +3,7 @@
 from varint.base.numba import copy_spans, indirect, njit
 from varint.step.compliant.beams import evaluate_beams
 from varint.step.configuration import place
+from varint.step.damping.end_rates import rates_at_start
 from varint.step.dense import copy_motions
 from varint.step.newton import evaluate_step
 from varint.step.one_sided import keep_rows, play_rows
@@ -28,7 +29,36 @@ def keep_stage(plan: Plan, ws: Workspace, start: int, upper: int, h: float, node
     copy_spans(ws.spans.taped, start, tape.stage[k], False)
     _copy(ws.efforts.input, tape.input[k])
     _copy(ws.efforts.state, tape.state[k])
+    if ws.damping.active[0]:
+        _keep_damping(ws, tape, k)
     keep_rows(plan, ws, tape, k)
+
+
+@njit
+def _keep_damping(ws, tape, k):
+    """Write the leads of the stage, and velocities and rates of targets at its start, to ``tape.damping``."""
+    damping, kept = ws.damping, tape.damping
+    kept.active[0] = True
+    for f in range(damping.lead.size):
+        kept.lead[k, f] = damping.lead[f]
+    for n in range(damping.load_lead.size):
+        kept.load_lead[k, n] = damping.load_lead[n]
+    copy_motions(damping.start, kept.start[k])
+    _copy(ws.efforts.target_rate, kept.target_rate[k])
+
+
+@njit
+def play_damping(ws, tape, k):
+    """Write the leads of stage k, and velocities at its start, to ``ws.damping``."""
+    damping, kept = ws.damping, tape.damping
+    damping.active[0] = kept.active[0]
+    if not kept.active[0]:
+        return
+    for f in range(damping.lead.size):
+        damping.lead[f] = kept.lead[k, f]
+    for n in range(damping.load_lead.size):
+        damping.load_lead[n] = kept.load_lead[k, n]
+    copy_motions(kept.start[k], damping.start)
 
 
 @njit
@@ -76,12 +106,25 @@ def play_stage(plan, ws, tape, k):
             ws.goal[i, c] += 0.5 * h * plan.bodies.mass[i] * plan.bodies.gravity[c]
     _copy(tape.input[k], ws.efforts.input)
     _copy(tape.state[k], ws.efforts.state)
+    play_damping(ws, tape, k)
     place(plan, ws, 0)
+    if ws.damping.active[0]:
+        rates_at_start(plan, ws, 0)
     play_rows(plan, ws, tape, k)
     evaluate_step(plan, ws, 0, 1, h, upper, 0.0)
     if plan.beams.first.size:  # their gradients, which a step does without
         evaluate_beams(plan, ws, ws.efforts.position, ws.efforts.rotation)
     return upper, h
+
+
+@njit
+def load_start(plan, ws, tape, k):
+    """Bring pose 0 of the workspace, with ``ws.momentum`` and the rates of targets, to the start of stage k."""
+    copy_spans(ws.spans.taped, 0, tape.stage[k], True)
+    copy_motions(tape.momentum[k], ws.momentum)
+    _copy(tape.damping.target_rate[k], ws.efforts.target_rate)
+    place(plan, ws, 0)
+    play_rows(plan, ws, tape, k)
 
 
 @njit

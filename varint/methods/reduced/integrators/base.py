@@ -1,5 +1,6 @@
 """Contract of integrators in reduced coordinates."""
 
+import math
 from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -46,7 +47,8 @@ class Integrator:
     the events of hard contacts within its steps; ``trees_only``, whether it refuses loops, couplings, prescribed
     motions and hard stops; ``differentiates``, whether its iteration takes derivatives of the equations, which masses
     along paths lack; ``stage_counts``, default and largest number of stages, zero where it cannot be chosen; ``tol``,
-    default of the tolerance of its iteration, zero where that cannot be chosen; ``default``, whether it is the default.
+    default of the tolerance of its iteration, zero where that cannot be chosen; ``default``, whether it is the default;
+    ``stable``, the largest c dt / m of a damper c on an inertia m at which its steps do not amplify motions.
 
     Attributes
     ----------
@@ -73,6 +75,7 @@ class Integrator:
     stage_counts: ClassVar[tuple[int, int]] = (0, 0)
     tol: ClassVar[float] = 0.0
     default: ClassVar[bool] = False
+    stable: ClassVar[float] = math.inf
 
     t: float
     y: np.ndarray
@@ -93,6 +96,11 @@ class Integrator:
     def newton_iterations(self) -> int:
         """Zero where they are not counted."""
         return 0
+
+    @classmethod
+    def factor(cls, task: Task, z: np.ndarray) -> np.ndarray:
+        """Return the factors (n,) of momenta along dampers in a step, for ``z`` (n,) = c dt / m; 0 if it ends them."""
+        return np.zeros_like(z)
 
     @classmethod
     def check(cls, equations: Equations, task: Task) -> None:

@@ -18,13 +18,12 @@ from varint.methods.reduced.integrators.fixed_steps import FixedSteps
 class FixedRungeKutta(FixedSteps):
     """Steps of ``dt`` by a tableau with row sums c.
 
-    Facts, of the class: ``A``, ``b``, the tableau; ``stable``, the largest b h, b Baumgarte's rate, for which gaps of
-    loops do not grow from step to step.
+    Facts, of the class: ``A``, ``b``, the tableau; ``stable``, also the largest b h, b Baumgarte's rate, for which gaps
+    of loops do not grow from step to step.
     """
 
     A: ClassVar[tuple[tuple[float, ...], ...]]
     b: ClassVar[tuple[float, ...]]
-    stable: ClassVar[float]
 
     @classmethod
     def check(cls, equations: Equations, task: Task) -> None:

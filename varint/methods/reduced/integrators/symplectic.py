@@ -112,6 +112,14 @@ class Symplectic(FixedSteps):
         return tableau(cls.nodes)
 
     @classmethod
+    def factor(cls, task: Task, z: np.ndarray) -> np.ndarray:
+        """See `Integrator`: (I + z a*) V = 1 are the rates of the stages, of 1 at the start."""
+        rule = cls.tableau_of(task)
+        ones = np.ones((z.size, rule.c.size, 1))
+        rates = np.linalg.solve(np.eye(rule.c.size) + z[:, None, None] * rule.conjugate, ones)
+        return 1.0 - z * (rates[..., 0] @ rule.b)
+
+    @classmethod
     def check(cls, equations: Equations, task: Task) -> None:
         e, name = equations, f"integrator {cls.name!r} supports only trees without prescribed motions"
         remedy = "use another integrator"

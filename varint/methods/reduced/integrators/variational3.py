@@ -14,3 +14,4 @@ class Variational3(MinimalVariational):
     name, order = "variational3", 3
     what = "variational, quadratic in a step, Newton's method up to `tol=`; trees, in steps of dt"
     nodes = (1 / 3, 1.0)
+    stable = 6.0

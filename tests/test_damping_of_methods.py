@@ -1,0 +1,131 @@
+"""Steps of all methods along strong dampers: they end the motion, or the method says that they do not."""
+
+import warnings
+
+import numpy as np
+import pytest
+from rubber_pads import pad
+
+import varint as vi
+from varint.methods.reduced.integrators import INTEGRATORS, Task
+from varint.results.undamped import diagonal_factor
+
+ORIGIN = (0, 0, 0)
+DT = 1e-3
+SIZES = (1e-3, 0.1, 1.0, 1.9, 2.1, 4.0, 10.0, 1e2, 1e4, 1e6)
+BLOCK = vi.Body("b", mass=1.0, inertia=np.eye(3))
+FORCES = {
+    "joint damper": lambda c: vi.JointDamper("d", joint="p", damping=c),
+    "torsion spring": lambda c: vi.TorsionSpring("d", joint="p", stiffness=0.0, damping=c),
+    "servo": lambda c: vi.JointServo("d", joint="p", target=0.0, stiffness=0.0, damping=c),
+    "friction": lambda c: vi.JointFriction("d", joint="p", effort=1e2 * c, smoothing=1e2),
+    "motor": lambda c: vi.VelocityMotor("d", joint="p", speed=0.0, max_effort=1e2 * c, smoothing=1e2),
+    "body damper": lambda c: vi.BodyDamper("d", "b", angular=c),
+    "bushing": lambda c: vi.Bushing("d", "world", "b", point=ORIGIN, stiffness=[0.0] * 6, damping=[c] * 6),
+    "drag": lambda c: vi.Drag("d", "b", angular=0.5 * c),
+}
+
+
+def rotor(force, z):
+    hinge = vi.Revolute("p", "world", "b", point=ORIGIN, axis=(0, 0, 1))
+    return vi.Mechanism("rotor", [BLOCK], [hinge], gravity=ORIGIN, forces=[FORCES[force](z / DT)])
+
+
+def rates(method, force, z, steps=4):
+    mechanism = rotor(force, z)
+    return vi.simulate(vi.Problem(mechanism, steps * DT, state=mechanism.state(rates={"p": 1.0})), method).rates["p"]
+
+
+@pytest.mark.parametrize("integrator", ["bdf1", "bdf2", "sdirk2", "euler"])
+@pytest.mark.parametrize("force", FORCES)
+def test_dissipative_reduced_steps_end_the_motion(integrator, force):
+    method = vi.Reduced(integrator=integrator, dt=DT)
+    for z in SIZES if force == "joint damper" else (2.1, 1e2, 1e6):
+        left = rates(method, force, z)
+        assert abs(left[1]) <= (1.001 / (1 + z) if z < 2.0 else 0.7 if force == "drag" and z < 3.0 else 0.51)
+        assert abs(left[-1]) <= (0.95 if force == "drag" else 0.5) * abs(left[1]) or z < 1.0
+
+
+@pytest.mark.parametrize(("integrator", "bound"), [("heun", 2.0), ("rk4", 2.785), ("variational3", 6.0)])
+@pytest.mark.parametrize("force", FORCES)
+def test_reduced_steps_that_would_amplify_it_are_refused(integrator, bound, force):
+    method = vi.Reduced(integrator=integrator, dt=DT)
+    with pytest.raises(vi.ArgumentError, match=rf"'d' damps by up to .*'{integrator}' amplifies .*{bound:g}"):
+        rates(method, force, 1.05 * bound)
+    if force != "drag":  # quadratic: its slope falls with the rate
+        assert abs(rates(method, force, 0.9 if integrator != "variational3" else 1.9, steps=10)[-1]) < 0.1
+
+
+METHODS = {
+    "variational2": vi.Reduced(integrator="variational2", dt=DT),
+    "gauss": vi.Reduced(integrator="gauss", dt=DT),
+    "gauss of four stages": vi.Reduced(integrator="gauss", dt=DT, stages=4),
+    "Lobatto of order 4": vi.Lobatto(dt=DT, order=4),
+    "Lobatto of order 10": vi.Lobatto(dt=DT, order=10),
+    "order 4": vi.Variational(DT, order=4),
+    "order 8": vi.Variational(DT, order=8),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_steps_that_leave_most_of_it_say_so(name):
+    for force in ("joint damper", "bushing"):
+        with pytest.warns(vi.UnresolvedWarning, match=r"'d' damps by up to .* leaves .*dt below"):
+            left = rates(METHODS[name], force, 1e4)
+        assert abs(left[1]) > 0.5
+    assert abs(rates(METHODS[name], "joint damper", 2.1)[1]) < 0.5
+
+
+def test_the_step_of_the_warning_resolves():
+    with pytest.warns(vi.UnresolvedWarning) as told:
+        rates(METHODS["gauss"], "joint damper", 1e3)
+    dt = float(str(told[0].message).split("dt below ")[1].split(" s")[0])
+    mechanism = rotor("joint damper", 1e3)
+    problem = vi.Problem(mechanism, 4 * dt, state=mechanism.state(rates={"p": 1.0}))
+    left = vi.simulate(problem, vi.Reduced(integrator="gauss", dt=dt)).rates["p"]
+    assert (np.abs(left[1:] / left[:-1]) <= 0.5).all()
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 3, 5])
+def test_factors_are_those_of_steps(nodes):
+    z = np.array([0.3, 3.0, 30.0, 3e5])
+    task = Task(0.0, DT, 0.0, 0.0, nodes)
+    np.testing.assert_allclose(INTEGRATORS["gauss"].factor(task, z), diagonal_factor(nodes, z), rtol=0, atol=1e-9)
+    if nodes > 1:
+        left = rates(vi.Lobatto(dt=DT, order=2 * nodes, on_unresolved="ignore"), "joint damper", 30.0)
+        np.testing.assert_allclose(left[1], diagonal_factor(nodes, np.array([30.0]))[0], atol=1e-9)
+
+
+def test_light_links_between_heavy_ones_are_no_reason():
+    """By its own inertia alone the yoke would be at c dt / m = 100."""
+    rotor_body = vi.Body("rotor", mass=1.0, inertia=np.diag([0.002, 0.002, 0.004]), position=(0.2, 0, 0))
+    yoke = vi.Body("yoke", mass=1e-3, inertia=np.eye(3) * 1e-7)
+    joints = [
+        vi.Revolute("el", "world", "yoke", point=ORIGIN, axis=(0, 1, 0)),
+        vi.Revolute("sp", "yoke", "rotor", point=(0.2, 0, 0), axis=(1, 0, 0)),
+    ]
+    damper = vi.JointDamper("d", joint="el", damping=0.01)
+    mechanism = vi.Mechanism("gimbal", [yoke, rotor_body], joints, forces=[damper])
+    vi.redmax.simulate(mechanism, 0.01, DT, integrator="heun")
+    vi.redmax.simulate(mechanism, 0.01, DT, integrator="gauss")
+
+
+def test_a_chosen_method_ends_the_motion():
+    mechanism = rotor("joint damper", 1e3)
+    state = mechanism.state(rates={"p": 1.0})
+    run = vi.simulate(mechanism, 0.5, "auto", state=state)
+    assert abs(run.rates["p"][-1]) < 0.01  # in nine steps
+
+
+@pytest.mark.parametrize(("damping", "told"), [(1e5, True), (1.0, False)])
+def test_runs_with_deformable_bodies_say_so(damping, told):
+    bodies = [
+        vi.Body.box(name, (0.1, 0.1, 0.1), mass=0.5, position=(x, 0.0, 0.0)) for name, x in (("a", -0.2), ("b", 0.2))
+    ]
+    free = [vi.Free(f"free {body.name}", "world", body.name) for body in bodies]
+    damper = vi.BodyDamper("d", "a", linear=damping)
+    mechanism = vi.Mechanism("pair", bodies, free, forces=[pad(), damper], gravity=ORIGIN)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        vi.simulate(mechanism, 0.003, DT)
+    assert told == any("'d' damps by up to" in str(each.message) for each in caught)

@@ -1,0 +1,217 @@
+"""Dissipative efforts of a mechanism: how large c dt / m is of the motions that they damp.
+
+c: the slope of an effort against its rate, N s/m or N m s/rad; m: the inertia that it moves, with all joints. The
+number z = c dt / m decides whether steps of ``dt`` end such a motion, let it swing, or amplify it.
+"""
+
+import warnings
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.base.errors import ArgumentError, VarintError
+from varint.mechanism.mechanism import Mechanism
+from varint.model.forces import LAWS
+from varint.model.joints.base import Joint
+from varint.model.known_forces import USES
+from varint.model.motion import Slide
+from varint.model.state import State
+from varint.results.forces import gradients_at
+from varint.results.reactions import accelerations_and_reactions
+from varint.step.laws import LAW_NAMES
+from varint.step.loads import LOAD_NAMES
+from varint.step.plan import Plan
+
+RESISTANCE, SLIDING = (LOAD_NAMES.index(name) for name in ("resistance", "sliding"))
+SAMPLES = 24  # poses at which inertias are looked at, beside that of the start
+
+
+class AmplifiedError(ArgumentError):
+    """A method may amplify what a dissipative force damps."""
+
+
+class Damping(NamedTuple):
+    """n dissipative efforts at a pose.
+
+    force : (n,) number in the description
+    slope : (n,) largest slope of the effort against its rate, SI units
+    constant : (n,) whether the slope is that at all rates
+    gradient : (n, nb, 6) of the rate by the velocities of the bodies, m/s, world, and rad/s, body axes
+    """
+
+    force: np.ndarray
+    slope: np.ndarray
+    constant: np.ndarray
+    gradient: np.ndarray
+
+
+class Ranges(NamedTuple):
+    """Ranges of z of the motions that are damped over some poses.
+
+    least, most : (n,) of each, the largest last
+    effort : number of the effort with the largest
+    damping : Damping
+        At the first pose.
+    fixed : bool
+        Whether they are the same in all poses of a run.
+    """
+
+    least: np.ndarray
+    most: np.ndarray
+    effort: int
+    damping: Damping
+    fixed: bool
+
+    @property
+    def largest(self) -> float:
+        """Return the largest z."""
+        return float(self.most[-1])
+
+    def with_other(self, other: "Ranges") -> "Ranges":
+        """Return the ranges over both."""
+        effort = other.effort if other.largest > self.largest else self.effort
+        most, least = np.maximum(self.most, other.most), np.minimum(self.least, other.least)
+        return self._replace(least=least, most=most, effort=effort)
+
+    def described(self, mechanism: Mechanism, dt: float) -> str:
+        """Return a sentence about the effort with the largest z, up to the next sentence."""
+        slope = self.damping.slope[self.effort]
+        return (
+            f"{mechanism.forces[self.damping.force[self.effort]].label} damps by up to {slope:.4g} (SI units), which is"
+            f" {self.largest:.4g} for c dt / m with dt = {dt:g} s and the least inertia m that it may move"
+        )
+
+
+def ranges_of(mechanism: Mechanism, state: State, dt: float, bound: float, at_start: bool = False) -> Ranges | None:
+    """Return the `Ranges` of a run from ``state`` with steps of ``dt``, s; None if all z are below ``bound``.
+
+    By inertias with all joints at the pose of the start and at SAMPLES more; those of a body on one joint with one
+    coordinate are the same in all poses. Where such inertias are not known, by the bodies' own, which are the least.
+    ``at_start``: at the pose of the start alone, and without elements of beams and joints with a compliance, whose
+    damping is a time.
+    """
+    damping = _damping_at(mechanism, state, not at_start)
+    if not damping.slope.size:
+        return None
+    ranges = _all_z(_free_mobility(mechanism, damping), damping, dt)
+    if ranges.largest < bound:
+        return None
+    if set().union(*mechanism.force_traits) & set(USES["reactions"].refuses):
+        return ranges._replace(least=np.zeros_like(ranges.least))
+    ranges = _all_z(_mobility(mechanism, state, damping), damping, dt)
+    if at_start or _is_alone(mechanism, damping):
+        return ranges._replace(fixed=True)
+    for pose in _poses(mechanism, state):
+        at_pose = _damping_at(mechanism, pose, True)  # the same efforts in the same order, but for quadratic drag
+        if len(at_pose.slope) == len(damping.slope):
+            at_pose = damping._replace(gradient=at_pose.gradient)
+            ranges = ranges.with_other(_all_z(_mobility(mechanism, pose, at_pose), at_pose, dt))
+    return ranges
+
+
+def _damping_at(mechanism: Mechanism, state: State, with_soft: bool) -> Damping:
+    """Return the dissipative efforts at ``state``; ``with_soft``: also of beams and of joints with a compliance."""
+    compiled, nb = mechanism.compiled, len(mechanism.bodies)
+    plan, rows = compiled.plan, list[tuple[int, float, bool, np.ndarray]]()
+    laws, measures, loads = plan.laws, plan.measures, plan.loads
+    slopes = [_steepness(plan, f) for f in range(laws.kind.size)]
+    gradient = gradients_at(mechanism, state) if any(slopes) else np.zeros((measures.kind.size, 2, 6))
+    slots = np.append(compiled.order, nb)  # the body of each slot, the world last
+    for s in range(0 if with_soft else plan.compliant.joint_sum.size, laws.sum_law.size - 1):
+        if measures.fused[laws.sum_first[s]] and not with_soft:
+            continue
+        whole = np.zeros((nb + 1, 6))
+        for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
+            np.add.at(whole, slots[measures.body[m]], gradient[m])
+        for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
+            force, constant = int(compiled.force[laws.element[f]]), LAWS[LAW_NAMES[laws.kind[f]]].has_constant_slope
+            rows.append((force, slopes[f], constant, whole[:nb]))
+    weight = float(np.linalg.norm(mechanism.gravity))
+    for n in range(loads.kind.size):
+        body, force = int(compiled.order[loads.body[n]]), int(compiled.force[loads.element[n]])
+        linear = angular = 0.0
+        if loads.kind[n] == RESISTANCE:
+            linear, angular = float(loads.linear[n]), float(loads.angular[n])
+            if loads.power[n] == 2:
+                linear *= 2.0 * float(np.linalg.norm(state.velocity[body]))
+                angular *= 2.0 * float(np.linalg.norm(state.angular_velocity[body]))
+        elif loads.kind[n] == SLIDING:
+            creep, pressed = float(loads.creep[n]), float(loads.friction[n]) * mechanism.bodies[body].mass * weight
+            linear = creep if creep else pressed / float(loads.smoothing[n])
+        for k in range(6):
+            axis = np.zeros((nb, 6))
+            axis[body, k] = 1.0
+            constant = loads.kind[n] == RESISTANCE and loads.power[n] == 1
+            rows.append((force, linear if k < 3 else angular, constant, axis))
+    rows = [row for row in rows if row[1] > 0.0]
+    forces, slopes_of_rows, alike = (np.array([row[k] for row in rows]) for k in range(3))
+    return Damping(forces, slopes_of_rows, alike, np.array([row[3] for row in rows]).reshape(-1, nb, 6))
+
+
+def _steepness(plan: Plan, f: int) -> float:
+    """Return the largest slope of law ``f`` against its rate."""
+    law, first = LAWS[LAW_NAMES[plan.laws.kind[f]]], plan.laws.first[f]
+    numbers = plan.laws.parameter[first : first + len(law.parameters)].tolist()
+    return law.steepness(dict(zip(law.parameters, numbers, strict=True)))
+
+
+def _free_mobility(mechanism: Mechanism, damping: Damping) -> np.ndarray:
+    """Return rates (n, n) by unit impulses along the efforts, of bodies without joints: no run has larger ones."""
+    mass = np.array([body.mass for body in mechanism.bodies])
+    inverse = np.linalg.inv([body.inertia for body in mechanism.bodies])
+    push, turn = damping.gradient[..., :3], damping.gradient[..., 3:]
+    answer = np.concatenate([push / mass[:, None], np.einsum("bij,nbj->nbi", inverse, turn)], axis=2)
+    return np.einsum("nbk,mbk->nm", damping.gradient, answer)
+
+
+def _mobility(mechanism: Mechanism, state: State, damping: Damping) -> np.ndarray:
+    """Return rates (n, n) by unit impulses along the efforts, of bodies in their joints at ``state``."""
+    nodes = 1 + len(damping.slope)
+    load = np.concatenate([np.zeros((1, *damping.gradient.shape[1:])), damping.gradient])
+    x, q = (np.repeat(array[None], nodes, axis=0) for array in (state.position, state.quat_wxyz))
+    still = np.zeros((nodes, len(mechanism.bodies), 3))
+    acceleration = accelerations_and_reactions(mechanism, load, x, q, still, still)[0]
+    return np.einsum("nbk,mbk->nm", damping.gradient, acceleration[1:] - acceleration[0])
+
+
+def _all_z(mobility: np.ndarray, damping: Damping, dt: float) -> Ranges:
+    """Return c dt / m of all motions that are damped."""
+    root = np.sqrt(dt * damping.slope)
+    matrix = root[:, None] * mobility * root
+    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+    return Ranges(values, values, int(np.argmax(np.abs(vectors[:, -1]))), damping, False)
+
+
+def _is_alone(mechanism: Mechanism, damping: Damping) -> bool:
+    """Return whether each effort is of a body that hangs on the world by one joint with one coordinate, alone."""
+    bodies = {int(b) for b in np.argwhere(damping.gradient.any(axis=2))[:, 1]}
+    for b in bodies:
+        name = mechanism.bodies[b].name
+        joints = [joint for joint in mechanism.joints if name in (joint.body_a, joint.body_b)]
+        others = {end for joint in joints for end in (joint.body_a, joint.body_b)} - {name}
+        if len(joints) != 1 or joints[0].dof != 1 or others & {body.name for body in mechanism.bodies}:
+            return False
+        if any(force.constraint and name in force.acts_on(mechanism) for force in mechanism.forces):
+            return False
+    return True
+
+
+def _poses(mechanism: Mechanism, state: State) -> Iterator[State]:
+    """Yield states with random coordinates of joints that can be assembled; no states of mechanisms with loops."""
+    rng, length = np.random.default_rng(0), mechanism.compiled.length
+    joints = [joint for joint in mechanism.joints if 0 < joint.dof < 6]
+    for _ in range(0 if mechanism.compiled.topology.clusters else SAMPLES):
+        reach = {joint.name: np.where(_slides(joint), length, np.pi) for joint in joints}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # these are not the user's states
+                pose = mechanism.state(coordinates={name: rng.uniform(-size, size) for name, size in reach.items()})
+        except VarintError:
+            continue
+        yield pose
+
+
+def _slides(joint: Joint) -> np.ndarray:
+    """Return which (dof,) of the coordinates of a joint are displacements."""
+    return np.array([isinstance(motion, Slide) for motion in joint.allowed for _ in range(motion.size)])

@@ -1,0 +1,65 @@
+"""Bodies that spin so fast that steps turn them further than their angular velocity says.
+
+A stage of size g h turns a body that spins about an axis at w by asin(g w h), because its momentum at a node is that of
+the sine of the turn (docs/theory.md, section 3). Summed over the stages of a scheme that is w h and an excess, which is
+(w h)^3 / 6 at order 2, and of the order of the scheme above.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.results.recorded_motion import RecordedMotion
+
+STEADY = 0.9  # of the path of its rotation that a body turns about one of its axes, where it spins
+LEAST_TURN = 2.0 * np.pi  # rad, in a run
+LOOKED_AT = 10_000  # nodes at most
+MOST_OF_STAGE = 0.48  # rad: stages that turn a body further are done in halves
+STAGGERED = 0.5  # at order 1 velocities are those of the intervals, and a step turns a body by 2 asin(w h / 2)
+
+
+class FastSpin(NamedTuple):
+    """The body of a run that steps turn too far, its number.
+
+    speed : rad/s, largest
+    turn : rad, in a step at this speed
+    excess : of the turn over the run, relative
+    """
+
+    body: int
+    speed: float
+    turn: float
+    excess: float
+
+
+def excess_of(turn: np.ndarray, stages: np.ndarray) -> np.ndarray:
+    """Return by how much more than ``turn``, rad, = w h, steps with these ``stages`` turn a body, rad."""
+    largest = np.abs(stages).max() * turn
+    halves = 2.0 ** np.ceil(np.log2(np.maximum(largest / MOST_OF_STAGE, 1.0)))
+    each = turn / halves
+    return halves * (np.arcsin(each[..., None] * stages).sum(axis=-1) - each)
+
+
+def fastest_spin(run: RecordedMotion, dt: float, stages: np.ndarray) -> FastSpin | None:
+    """Return the body with the largest excess in steps of ``dt``, s, of a scheme with these ``stages``.
+
+    Among the bodies that spin, about an axis that is fixed in them, by more than LEAST_TURN. None if no body does.
+    """
+    run = run[:: 1 + (len(run) - 1) // LOOKED_AT] if len(run) > LOOKED_AT else run
+    span = float(run.t[-1] - run.t[0])
+    if not span > 0.0:
+        return None
+    mean = np.linalg.norm(run.angular_velocity.mean(axis=0), axis=-1)
+    speed = np.linalg.norm(run.angular_velocity, axis=-1)
+    path = speed.mean(axis=0)
+    spins = (mean > STEADY * path) & (mean * span > LEAST_TURN)
+    if not spins.any():
+        return None
+    turn = np.where(spins, speed, 0.0) * dt
+    if (widest := run.settings.get("turn")) is not None:  # steps that follow the motion
+        turn = np.minimum(turn, widest)
+    share = STAGGERED if run.order == 1 else 1.0
+    excess = np.abs(excess_of(share * turn, stages)).sum(axis=0) / share
+    relative = np.divide(excess, turn.sum(axis=0), out=np.zeros_like(excess), where=spins)
+    body = int(np.argmax(relative))
+    return FastSpin(body, float(speed[:, body].max()), float(turn[:, body].max()), float(relative[body]))

@@ -1,0 +1,59 @@
+"""Motions along strong dampers that steps of a method do not end: it leaves most of their momentum, or turns it round.
+
+A step multiplies the momentum along a damper by a rational function R of z = c dt / m. For symmetric methods R goes to
+1 or -1 with growing z: what a damper, or dry friction, should end at once then goes on for many steps.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from varint.results.dissipation import ranges_of
+from varint.results.recorded_motion import RecordedMotion
+from varint.results.resolution import Unresolved
+
+STRONG = 2.0  # z from which on a step should leave no more than MOST of a momentum
+MOST = 0.5
+LARGEST, LOOKED_AT = 1e9, 1000  # z up to which a factor is looked at, and at how many
+BY_ORDER_2 = "vi.Variational at order 2, which ends it"
+LESS = 0.9  # times the step that leaves MOST: the one that is proposed
+
+Factor = Callable[[np.ndarray], np.ndarray]
+
+
+def diagonal_factor(nodes: int, z: np.ndarray) -> np.ndarray:
+    """Return R of collocation at Gauss points, or in Lobatto pairs, of order 2 ``nodes``: the diagonal of Pade's table.
+
+    N(-z) / N(z), N(z) = sum_k a_k z^k, with a_0 = 1 and a_k = a_{k-1} (n - k + 1) / (k (2 n - k + 1)).
+    """
+    above = below = term = np.ones_like(z)
+    for k in range(1, nodes + 1):
+        term = term * z * (nodes - k + 1) / (k * (2 * nodes - k + 1))
+        above, below = above + (-1) ** k * term, below + term
+    return above / below
+
+
+def find_undamped(trajectory: RecordedMotion, dt: float, factor: Factor, method: str, remedy: str) -> Unresolved | None:
+    """Return the `Unresolved` of a run whose steps of ``dt``, s, leave more than MOST of a momentum, of z above STRONG.
+
+    By the inertias at its start. ``factor``: R (n,) by z (n,); ``method``, ``remedy``: parts of the message.
+    """
+    if not len(trajectory) or np.abs(factor(np.geomspace(STRONG, LARGEST, LOOKED_AT))).max() <= MOST:
+        return None
+    mechanism = trajectory.mechanism
+    ranges = ranges_of(mechanism, trajectory.state(0), dt, STRONG, at_start=True)
+    if ranges is None:
+        return None
+    lasting = (ranges.most >= STRONG) & (np.abs(factor(ranges.most)) > MOST)
+    if not lasting.any():
+        return None
+    k = int(np.flatnonzero(lasting)[-1])
+    z, share = float(ranges.most[k]), abs(float(factor(ranges.most[k : k + 1])[0]))
+    below = np.geomspace(STRONG, z, LOOKED_AT)
+    most = below[np.argmax(np.abs(factor(below)) > MOST)]
+    body = mechanism.bodies[int(np.argmax(np.abs(ranges.damping.gradient[ranges.effort]).sum(axis=1)))].name
+    message = (
+        f"{ranges.described(mechanism, dt)}. A step of {method} leaves {share:.0%} of such a motion, which should end"
+        f" at once, and may turn it round. Take {remedy}, or dt below {LESS * dt * most / z:.2g} s"
+    )
+    return Unresolved(message, float(trajectory.t[0]), body)

@@ -1,0 +1,1 @@
+"""Strong dissipation in a step: efforts by the rates at its end."""

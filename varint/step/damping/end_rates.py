@@ -1,0 +1,107 @@
+"""Efforts of strong laws and resistances by rates towards the end of a step (choice.py says which these are).
+
+With the lead a of an effort, its rate r in the middle and r_0 at the start of the step, it takes the rate
+r + a (r - r_0): in the middle for a = 0, at the end for a = 1.
+"""
+
+from varint.base.numba import indirect, natural, njit
+from varint.step.laws import law_effort
+from varint.step.loads import RESISTANCE, differentiate_resistance, wrench_of
+from varint.step.measures import measure_rate, weighted_measure
+from varint.step.plan import Plan, Workspace
+
+WHAT = "strong damping"
+
+
+@indirect(seconds=1, what=WHAT)
+def apply_ahead(plan: Plan, ws: Workspace, half_step: float) -> None:
+    """Replace the efforts of strong laws and loads. After `evaluate_other_laws` and `evaluate_loads`.
+
+    ``sum_by_rate`` and ``law_by_rate`` become the derivatives by the mean rate at a fixed rate at the start.
+    """
+    work, damping = ws.efforts, ws.damping
+    for place in range(plan.laws.other.size):
+        s = natural(plan.laws.other[place])
+        damping.by_start[s] = 0.0
+        if _leads(plan, ws, s):
+            _evaluate_sum(plan, ws, s, half_step)
+    for n in range(plan.loads.kind.size):
+        if damping.load_lead[n] > 0.0:
+            e = plan.loads.element[n]
+            move_ahead(plan, damping, n, ws.velocity)
+            work.effort[e] = wrench_of(plan, work, n, work.rotation, damping.ahead, work.input[e], work.wrench[n])
+
+
+@njit
+def _leads(plan, ws, s):
+    """Whether a law along sum s has a lead."""
+    for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
+        if ws.damping.lead[f] > 0.0:
+            return True
+    return False
+
+
+@njit
+def move_ahead(plan, damping, n, velocity):
+    """Write the velocity that load n takes to ``damping.ahead``; ``velocity`` (nb, 6): those in the middle."""
+    i, lead = plan.loads.body[n], damping.load_lead[n]
+    for k in range(6):
+        damping.ahead[i, k] = velocity[i, k] + lead * (velocity[i, k] - damping.start[i, k])
+
+
+@njit
+def rates_at_start(plan, ws, pose):
+    """Write the gradients and rates of the sums with a lead, at the pose ``pose`` of the start, to ``ws.damping``.
+
+    These are ``ws.damping.gradient`` and ``ws.damping.start_rate``, by the velocities ``ws.damping.start``.
+    """
+    work, damping = ws.efforts, ws.damping
+    for place in range(plan.laws.other.size):
+        s, rate = natural(plan.laws.other[place]), 0.0
+        for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1] if _leads(plan, ws, s) else 0):
+            near, gradient = work.value_near[m], damping.gradient[m]
+            weighted_measure(plan, ws, m, near, ws.position[pose], ws.rotation[pose], gradient)
+            rate += measure_rate(plan, m, gradient, damping.start)
+        damping.start_rate[s] = rate
+
+
+@njit
+def rate_of_law(plan, ws, f, s):
+    """The rate that law f along sum s takes in the step that was evaluated last."""
+    rate = ws.efforts.sum_rate[s]
+    if ws.damping.active[0] and ws.damping.lead[f] > 0.0:
+        return rate + ws.damping.lead[f] * (rate - ws.damping.start_rate[s])
+    return rate
+
+
+@njit
+def _evaluate_sum(plan, ws, s, span):
+    """`laws.evaluate_along` of sum s."""
+    work, damping = ws.efforts, ws.damping
+    value, rate = work.sum_value[s], work.sum_rate[s]
+    gained = rate - damping.start_rate[s]
+    effort = by_value = by_rate = 0.0
+    for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
+        lead = damping.lead[f]
+        own, own_by_value, own_by_rate = law_effort(plan, work, f, value, rate + lead * gained, span)
+        damping.by_start[s] -= lead * own_by_rate
+        own_by_rate *= 1.0 + lead
+        work.effort[plan.laws.element[f]] = own
+        work.law_by_value[f], work.law_by_rate[f] = own_by_value, own_by_rate
+        effort, by_value, by_rate = effort + own, by_value + own_by_value, by_rate + own_by_rate
+    work.sum_effort[s], work.sum_by_value[s], work.sum_by_rate[s] = effort, by_value, by_rate
+
+
+@indirect(seconds=1, what=WHAT)
+def differentiate_ahead(plan: Plan, ws: Workspace) -> None:
+    """Replace the derivatives of strong loads by velocities: those that they take change by more than the mean ones."""
+    damping = ws.damping
+    for n in range(plan.loads.kind.size):
+        if damping.load_lead[n] > 0.0 and plan.loads.kind[n] == RESISTANCE:
+            by_velocity = ws.efforts.wrench_by_velocity[n, 0]
+            by_velocity[:] = 0.0
+            move_ahead(plan, damping, n, ws.velocity)
+            differentiate_resistance(plan, n, damping.ahead, by_velocity)
+            for a in range(6):
+                for k in range(6):
+                    by_velocity[a, k] *= 1.0 + damping.load_lead[n]
