@@ -18,6 +18,7 @@ TurnsWarning             an angle may have any number of turns at the start     
 FailedMembersWarning     members of an ensemble failed                            (UserWarning)
 KinkWarning              a gradient passes a jump of a force, or is at a kink     (UserWarning)
 DegreesWarning           an angle in rad looks like degrees                       (UserWarning)
+FormatWarning            a file is read in the meaning of an older format         (UserWarning)
 """
 
 from functools import partial
@@ -117,6 +118,10 @@ class FailedMembersWarning(UserWarning):
 
 class KinkWarning(UserWarning):
     """A run whose gradient is taken passes a jump of an effort, or stands at a kink by one of the numbers."""
+
+
+class FormatWarning(UserWarning):
+    """A file has no format mark, and a name in it had another meaning then: it is read in that meaning."""
 
 
 class DegreesWarning(UserWarning):

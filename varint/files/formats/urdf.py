@@ -12,7 +12,7 @@ from varint.base.display import names_text
 from varint.base.errors import MechanismError
 from varint.files.formats.base import Format, register
 from varint.files.own.companion import check_pair
-from varint.files.robots.kinds import Composite, Free, Free2D, Prismatic, Revolute, Spherical, Universal
+from varint.files.robots.kinds import Composite, Free, Planar, Prismatic, Revolute, Spherical, Universal
 from varint.files.robots.mechanism import mechanism_of
 from varint.files.robots.packages import ImportOptions, found_file
 from varint.files.robots.reading import OF_MOTORS, RobotReading
@@ -44,7 +44,7 @@ KINDS: dict[str, type[Joint] | None] = {
     "prismatic": Prismatic,
     "fixed": None,
     "floating": Free,
-    "planar": Free2D,
+    "planar": Planar,
     "spherical": Spherical,  # an extension, of PyBullet
     "ball": Spherical,  # of Drake
 }
@@ -54,7 +54,7 @@ DRAKE_KINDS: dict[str, type[Joint] | None] = {  # of <drake:joint>, along the ax
     "planar": Composite,
     "universal": Universal,
 }
-WITH_AXIS = (Revolute, Prismatic, Free2D)
+WITH_AXIS = (Revolute, Prismatic, Planar)
 OF_ONE = (Revolute, Prismatic)  # coordinate
 OF_LIMIT = ("effort", "velocity", "drake:acceleration")  # attributes without effect on the motion
 ONCE = ("inertial", "axis", "limit", "dynamics", "origin", "mimic")  # elements of a link or a joint
@@ -261,7 +261,7 @@ class _Reading(RobotReading):
             return self._drake_tie(tie, joint)
         if kind is not None:
             tie.fields["point"] = self.place[b].p
-            if kind is Free2D:
+            if kind is Planar:
                 says = f"coordinates of joint '{name}', planar, are along axes that follow from its axis alone"
                 self.notes.approximated(says, joint)
             if kind in WITH_AXIS:

@@ -32,7 +32,7 @@ from varint.model.forces.tendon import Tendon as Tendon
 from varint.model.joints.composite import Composite as Composite
 from varint.model.joints.fixed import Fixed as Fixed
 from varint.model.joints.free import Free as Free
-from varint.model.joints.free2d import Free2D as Free2D
+from varint.model.joints.free2d import Planar as Planar
 from varint.model.joints.helical import Helical as Helical
 from varint.model.joints.prismatic import Prismatic as Prismatic
 from varint.model.joints.revolute import Revolute as Revolute
