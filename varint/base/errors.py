@@ -18,6 +18,7 @@ TurnsWarning             an angle may have any number of turns at the start     
 FailedMembersWarning     members of an ensemble failed                            (UserWarning)
 KinkWarning              a gradient passes a jump of a force, or is at a kink     (UserWarning)
 DegreesWarning           an angle in rad looks like degrees                       (UserWarning)
+LeftOutWarning           a part of an imported file that its motion depends on    (UserWarning)
 FormatWarning            a file is read in the meaning of an older format         (UserWarning)
 """
 
@@ -118,6 +119,10 @@ class FailedMembersWarning(UserWarning):
 
 class KinkWarning(UserWarning):
     """A run whose gradient is taken passes a jump of an effort, or stands at a kink by one of the numbers."""
+
+
+class LeftOutWarning(UserWarning):
+    """A part of an imported file that its motion depends on has no counterpart, and is left out."""
 
 
 class FormatWarning(UserWarning):

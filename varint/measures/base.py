@@ -85,7 +85,8 @@ class Measure(Shown):
     followed : bool
         Whether laws along it count the turns of the rotation vector of b seen from a.
     of_rates : bool
-        Whether it is a row of rates: its gradient times the velocities is kept at zero, and no value belongs to it.
+        Whether it has a rate alone, its gradient times the velocities, and no value belongs to it: a constraint keeps
+        the rate at zero.
     of_three : bool
         Whether it depends on a third body. Its functions then get the poses of all bodies, ``position`` (nb + 1, 3) and
         ``rotation`` (nb + 1, 3, 3), in place of two poses, and find its bodies in the plan.

@@ -13,6 +13,7 @@ ANGULAR = np.array([KINDS[name].facts.angular for name in KIND_NAMES])  # whethe
 BENDS = np.array([KINDS[name].facts.bends for name in KIND_NAMES])  # see measures/base.py
 POINT, AXIS, DISTANCE = number_of("point"), number_of("axis"), number_of("distance")  # of the fused rows, see rows.py
 ANGLE = number_of("angle")
+SPIN = number_of("spin")
 
 _AT = "plan, ws, m, x_a, A, x_b, B"
 _kinds = [KINDS[name] for name in KIND_NAMES]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -290,8 +291,8 @@ class _Reading(RobotReading):
             text = dynamics.attributes.get("damping", "0")
             count = 3 if tie.kind is Composite else 1
             values = dynamics.parsed(text, count, "'damping' of <dynamics>")
-            if tie.kind is Spherical and values[0]:
-                self.notes.not_understood(f"damping of joint '{tie.name}', which has three coordinates", dynamics)
+            if tie.kind is Spherical:
+                tie.along = [Acting(damping=values[0], of_ball=True)]
             else:
                 values *= 2 if tie.kind is Universal else 1
                 tie.along = [Acting(number, damping=value) for number, value in enumerate(values)]
@@ -358,18 +359,22 @@ class _Reading(RobotReading):
     def _along(self, joint: XMLElement, kind: type[Joint] | None, zero: float) -> list[Acting]:
         """Return the efforts along the coordinates of a joint; ``zero``: the file's coordinate where ours is zero."""
         name, limit, dynamics = joint.need("name"), joint.one("limit"), joint.one("dynamics")
+        of_ball = kind is Spherical
         if kind not in OF_ONE:
-            for element in (limit, dynamics):
+            for element in (limit, None if of_ball else dynamics):
                 if element is not None and kind is not None:
                     self.notes.not_understood(f"<{element.tag}> of joint '{name}', of several coordinates", element)
-            return []
-        coefficients = {"damping": 0.0, "friction": 0.0}
+            if not of_ball:
+                return []
+        coefficients: dict[str, Any] = {"damping": 0.0, "friction": 0.0}
         if dynamics is not None:
             self.note_unknown(dynamics, (), ("damping", "friction"))
             coefficients = {key: dynamics.number(key, 0.0) for key in coefficients}
             for key in [key for key, value in coefficients.items() if value < 0.0]:
                 self.notes.approximated(f"{key} of joint '{name}' is negative: taken for none", dynamics)
                 coefficients[key] = 0.0
+        if of_ball:
+            return [Acting(of_ball=True, **coefficients)]
         lower, upper = self._limits(joint, limit)
         return [Acting(0, lower - zero, upper - zero, **coefficients)]
 

@@ -11,6 +11,9 @@ from varint.model.forces.joint import (
     JointFriction as JointFriction,
 )
 from varint.model.forces.joint import (
+    JointResistance as JointResistance,
+)
+from varint.model.forces.joint import (
     JointServo as JointServo,
 )
 from varint.model.forces.joint import (
