@@ -317,7 +317,8 @@ def samples(rng):
 # of `samples`, so that collecting the tests makes none
 NAMES = (
     "Spring", "Spring to the world", "Cable", "TorsionSpring", "second angle", "JointDamper on a slide",
-    "JointDamper on a ball", "JointFriction", "JointFriction on a ball", "PointDamper", "Motor and JointServo", "FirstOrderActuator", "PointForce", "PointTorque", "BodyDamper", "Drag",
+    "JointDamper on a ball", "JointFriction", "JointFriction on a ball", "PointDamper", "Motor and JointServo",
+    "FirstOrderActuator", "PointForce", "PointTorque", "BodyDamper", "Drag",
     "CentralGravity", "Bushing", "BeamElement", "GroundContact", "SphereContact", "UserContact", "JointStop",
     "StrainSpring", "TabulatedSpring", "TabulatedTorsionSpring", "LengthStop", "MultiPointSpring", "MultiPointCable",
     "VelocityMotor", "UserSpring", "UserJointForce", "rotation vector", "roll, pitch, yaw", "spline", "surface",

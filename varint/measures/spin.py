@@ -17,16 +17,11 @@ from varint.measures.base import Measure, Numbers, register
 
 
 @njit
-def _seen_from_a(plan, m, A, B):
-    """Return R w (3,), axes of a."""
-    return rotate_back(A, rotate(B, vector(plan.measures.w[m])))
-
-
-@njit
 def spin(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
     """Return zero and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py."""
-    write(G_a, ZERO, scale(-1.0, _seen_from_a(plan, m, A, B)))
-    write(G_b, ZERO, vector(plan.measures.w[m]))
+    w = vector(plan.measures.w[m])
+    write(G_a, ZERO, scale(-1.0, rotate_back(A, rotate(B, w))))
+    write(G_b, ZERO, w)
     return 0.0
 
 
@@ -37,14 +32,14 @@ def curve_spin(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     See measures/base.py.
     """
     turn = sub(rotate_back(A, rotate(B, vector(motions[1][3:]))), vector(motions[0][3:]))
-    write(out_a, ZERO, scale(-1.0, cross(turn, _seen_from_a(plan, m, A, B))))
+    write(out_a, ZERO, cross(rotate_back(A, rotate(B, vector(plan.measures.w[m]))), turn))
     write(out_b, ZERO, ZERO)
 
 
 @njit
 def spin_transposed(plan, m, A, B, pull, out_a, out_b):
     """Write the transpose of `curve_spin` times ``pull`` (6,) of body a to ``out_a``, ``out_b`` (6,)."""
-    back = cross(_seen_from_a(plan, m, A, B), vector(pull[3:]))
+    back = cross(rotate_back(A, rotate(B, vector(plan.measures.w[m]))), vector(pull[3:]))
     write(out_a, ZERO, back)
     write(out_b, ZERO, scale(-1.0, rotate_back(B, rotate(A, back))))
 
