@@ -38,8 +38,8 @@ def curve_spin(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
 
 @njit
 def spin_transposed(plan, m, A, B, pull, out_a, out_b):
-    """Write the transpose of `curve_spin` times ``pull`` (6,) of body a to ``out_a``, ``out_b`` (6,)."""
-    back = cross(rotate_back(A, rotate(B, vector(plan.measures.w[m]))), vector(pull[3:]))
+    """Write the transpose of `curve_spin` times ``pull`` (6,) of both bodies to ``out_a``, ``out_b`` (6,)."""
+    back = cross(rotate_back(A, rotate(B, vector(plan.measures.w[m]))), vector(pull[0][3:]))
     write(out_a, ZERO, back)
     write(out_b, ZERO, scale(-1.0, rotate_back(B, rotate(A, back))))
 
@@ -71,4 +71,4 @@ class Spin(Measure):
         return Numbers(w=B.T @ self.direction)
 
 
-register("spin", spin, curve_spin, spin_numbers, Spin)
+register("spin", spin, curve_spin, spin_numbers, Spin, transposed=spin_transposed)

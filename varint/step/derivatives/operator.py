@@ -21,7 +21,6 @@ and the transpose follows term by term, K^T z = K z - (0, g_theta x z_theta) for
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import ZERO, add, cross, dot, scale, sub, vector
-from varint.measures.spin import spin_transposed
 from varint.step.compliant.soft_joints import apply_rows_back
 from varint.step.dense import add_scaled6, dot6
 from varint.step.efforts import (
@@ -32,7 +31,7 @@ from varint.step.efforts import (
     unknown_to_velocity,
 )
 from varint.step.loads import body_of, differentiate_loads
-from varint.step.measures import SPIN, weighted_curvature
+from varint.step.measures import OWN_TRANSPOSE, transposed_curvature, weighted_curvature
 from varint.step.momentum import momentum_derivative
 
 
@@ -142,14 +141,8 @@ def curve_transposed(plan, ws, m, position, rotation, gradient, motion, out):
 
     K z - (0, g_theta x z_theta) with z the motion and g the ``gradient`` (2, 6) of the measure.
     """
-    if plan.measures.kind[m] == SPIN:  # its gradient is that of no scalar
-        first = plan.measures.first[m]
-        last, weight = 1 - first, plan.measures.weight[m]
-        A, B = rotation[plan.measures.body[m, first]], rotation[plan.measures.body[m, last]]
-        spin_transposed(plan, m, A, B, motion[first], out[first], out[last])
-        for s in range(2):
-            for k in range(6):
-                out[s, k] *= weight
+    if OWN_TRANSPOSE[plan.measures.kind[m]]:  # its gradient is that of no scalar
+        transposed_curvature(plan, m, rotation, motion, out)
         return
     weighted_curvature(plan, ws, m, position, rotation, motion, out)
     for s in range(2):
