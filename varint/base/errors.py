@@ -94,7 +94,7 @@ class EnsembleError(VarintError, RuntimeError):
 class UnresolvedWarning(UserWarning):
     """Steps did not resolve the motion, which may gain or lose energy without a reason, or the effort of a motor.
 
-    A smaller dt is needed.
+    The message proposes a step that resolves the motion around there, or says that shorter steps do not.
     """
 
 

@@ -41,6 +41,7 @@ from varint.results.resolution import find_unresolved
 from varint.runs.method import Method, register, solve
 from varint.runs.parts import Arguments, parts_of, with_arguments
 from varint.runs.problem import Problem, Recording
+from varint.runs.retrials import trial_of
 from varint.runs.run import Run
 from varint.runs.running import Job
 from varint.runs.trajectory import Trajectory
@@ -219,8 +220,9 @@ class Reduced(Method):
 
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:
         """Warn where a run with error control did not resolve its motion; `Trajectory.unresolved` has it of any run."""
-        controlled = trajectory._step_tolerance is not None
-        unresolved = find_unresolved(trajectory, trajectory.settings["dt"]) if controlled else None
+        if trajectory._step_tolerance is None:
+            return
+        unresolved = find_unresolved(trajectory, trajectory.settings["dt"], trial_of(trajectory))
         if unresolved is not None:
             warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
 

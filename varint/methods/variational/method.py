@@ -48,6 +48,7 @@ from varint.results.resolution import find_unresolved
 from varint.runs.method import AUTO, Method, method_class, register
 from varint.runs.parts import Arguments, parts_of, with_arguments
 from varint.runs.problem import MOST_STEPS, Problem, Recording
+from varint.runs.retrials import trial_of
 from varint.runs.run import Run
 from varint.runs.running import Job
 from varint.runs.trajectory import Trajectory
@@ -255,7 +256,9 @@ class Variational(Method):
                 trajectory, stacklevel + 1
             )
             return
-        unresolved = None if self.on_unresolved == "ignore" else find_unresolved(trajectory, trajectory.settings["dt"])
+        if self.on_unresolved == "ignore":
+            return
+        unresolved = find_unresolved(trajectory, trajectory.settings["dt"], trial_of(trajectory))
         if unresolved is None:
             return
         if self.on_unresolved == "raise":
