@@ -62,7 +62,14 @@ def test_other_motions_are_not_tried():
     assert find_unresolved(run, 0.1).message in message
 
 
+def test_a_step_that_fails_proposes_one_that_does_not(monkeypatch):
+    """Four iterations are too few for a long step alone."""
+    monkeypatch.setattr("varint.methods.reduced.implicit.ITERATIONS", 4)
+    with pytest.raises(vi.ConvergenceError, match=r"converges there: take a smaller dt"):
+        vi.redmax.simulate(swinging(), 10.0, dt=0.2, integrator="bdf1")
+
+
 def test_steps_that_fail_say_whether_a_shorter_one_does_not(monkeypatch):
     monkeypatch.setattr("varint.methods.reduced.implicit.ITERATIONS", 0)
-    with pytest.raises(vi.ConvergenceError, match=r"does not in a step of .* either: the fault is"):
+    with pytest.raises(vi.ConvergenceError, match=r"nor does it in a step of .*: shorter steps are not"):
         vi.redmax.simulate(vi.mechanisms.double_pendulum(), 1.0, dt=0.1, integrator="bdf1")

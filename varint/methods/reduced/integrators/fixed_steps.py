@@ -133,7 +133,7 @@ class FixedSteps(Integrator):
         try:
             self.attempt(size)
         except (Blocked, NotFinite, Overflow, NotConverged, np.linalg.LinAlgError):
-            return f", and does not in a step of {size:.3g} s either: the fault is not the length of the step"
+            return f", nor does it in a step of {size:.3g} s: shorter steps are not the remedy"
         return f". A step of {size:.3g} s converges there: take a smaller dt"
 
     def attempt(self, size: float) -> tuple[np.ndarray, np.ndarray]:
