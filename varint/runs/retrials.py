@@ -56,7 +56,7 @@ def _resolved(trajectory: Trajectory, method: Method, step: float, time: float) 
 
 
 def _depends_on_time(trajectory: Trajectory) -> bool:
-    """Return whether loads, inputs or prescribed motions of a run are not those of one that starts at a node of it."""
+    """Return whether loads, inputs or prescribed motions of a run depend on the time, or may."""
     load = trajectory.record.load
     if load is None or np.any(load):
         return True
