@@ -40,7 +40,7 @@ def block(contacts: bool) -> vi.Mechanism:
     """A block on four points, or on a planar joint."""
     body = vi.Body.box("block", (1, 1, 1), 1.0, position=(0, 0, 0.5))
     feet = [(x, y, 0) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
-    joint = vi.Planar("plane", "world", "block", axis=(0, 0, 1))
+    joint = vi.PlanarTranslation("plane", "world", "block", axis=(0, 0, 1))
     floor = vi.HardContact("floor", "block", points=feet, friction=0.25)
     free = vi.Free("free", "world", "block")
     return vi.Mechanism("block", [body], [free if contacts else joint], forces=[floor] if contacts else [])

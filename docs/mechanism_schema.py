@@ -8,12 +8,13 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import varint as vi
 from varint.files.own.body_data import DENSITY, OF_BODIES, SHAPES, holds_bodies, own_parameters
+from varint.files.own.file_format import FORMAT, MARK
 from varint.files.own.mechanism_data import SCHEMA
 from varint.model.body import Touching
 from varint.model.collision_shapes import SHAPES as COLLISION_SHAPES
 from varint.model.collision_shapes import CollisionShape
 from varint.model.forces import FORCES, Force
-from varint.model.joints import REGISTRY, Joint
+from varint.model.joints import NAMES, Joint
 from varint.model.joints.composite import OWN, Composite
 from varint.model.solid import SIZES, Solid
 from varint.model.start_arguments import OF_BODIES as OF_BODIES_AT_START
@@ -39,10 +40,11 @@ ARRAYS: dict[str, dict] = {}  # by their shapes, filled as they are asked for
 def schema() -> dict:
     """All of it."""
     top = of_fields({field.name: field for field in dataclasses.fields(vi.Mechanism)})
-    top["properties"] = {SCHEMA: {"type": "string", "description": "of this schema, for editors"}, **top["properties"]}
+    marks = {SCHEMA: {"type": "string", "description": "of this schema, for editors"}, MARK: {"const": FORMAT}}
+    top["properties"] = marks | top["properties"]
     body, start = _body(), _start()
-    joints = {name: _entry(cls, name, needed=["point"] * cls.needs_point) for name, cls in REGISTRY.items()}
-    parts = {name: _entry(cls, name, hidden=OWN) for name, cls in REGISTRY.items()}
+    joints = {name: _entry(cls, name, needed=["point"] * cls.needs_point) for name, cls in NAMES.items()}
+    parts = {name: _entry(cls, name, hidden=OWN) for name, cls in NAMES.items()}
     forces = {name: _entry(cls, name) for name, cls in FORCES.items() if not _needs_a_function(cls)}
     shapes = {name: _entry(cls, name) for name, cls in COLLISION_SHAPES.items()}
     return {

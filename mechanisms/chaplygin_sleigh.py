@@ -23,7 +23,7 @@ def build(arm: Positive = 0.2, speed: float = 1.0, turning: float = 2.0, mass: P
         Of the plate.
     """
     plate = vi.Body.box("sleigh", size=(0.6, 0.3, 0.05), mass=mass, position=(arm, 0.0, 0.0))
-    plane = vi.Free2D("plane", "world", "sleigh", axis=(0, 0, 1))
+    plane = vi.Planar("plane", "world", "sleigh", axis=(0, 0, 1))
     edge = vi.KnifeEdge("edge", "sleigh", point=(0, 0, 0), direction=(1, 0, 0))
     start = {"velocity": {"sleigh": (speed, arm * turning, 0.0)}, "angular_velocity": {"sleigh": (0.0, 0.0, turning)}}
     return vi.Mechanism("chaplygin sleigh", [plate], [plane], forces=[edge], start=start)

@@ -15,7 +15,7 @@ def build() -> vi.Mechanism:
     Zero of the coordinates: the bars hanging.
     """
     scene = Scene("redmax 16")
-    scene.add(cuboid(10, 10, 1), joint=partial(vi.Planar, axis=(0, 0, 1)))
+    scene.add(cuboid(10, 10, 1), joint=partial(vi.PlanarTranslation, axis=(0, 0, 1)))
     about_x = partial(vi.Revolute, axis=(1, 0, 0))
     scene.add(cuboid(1, 1, 10), pose((0, 0, -5)), parent=1, at=pose((-5, 0, 0)), q=np.pi / 2)
     scene.add(cuboid(1, 1, 10), pose((0, 0, -5)), about_x, parent=1, at=pose((0, -5, 0)), q=np.pi / 4)

@@ -14,7 +14,7 @@ def build() -> vi.Mechanism:
     """
     scene = Scene("redmax 35", gravity=(0, -1, 0))
     normal = {"axis": (0, 0, 1)}
-    scene.add(cuboid(10, 1, 1), joint=partial(vi.Free2D, **normal), rate=(0.0, 0.0, 1.0))
+    scene.add(cuboid(10, 1, 1), joint=partial(vi.Planar, **normal), rate=(0.0, 0.0, 1.0))
     scene.add(cuboid(10, 1, 1), pose((5, 0, 0)), partial(vi.Revolute, **normal), at=pose((5, 0, 0)), rate=-1.0)
     return scene.mechanism()
 

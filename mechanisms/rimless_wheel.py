@@ -46,7 +46,7 @@ def build(spokes: int = 8, slope: float = 0.08, length: Positive = 0.5, rate: fl
     arm = -tips[0]
     velocity = rate * np.array([arm[2], 0.0, -arm[0]])
     start = {"velocity": {"wheel": velocity}, "angular_velocity": {"wheel": (0.0, rate, 0.0)}}
-    joint = vi.Free2D("plane", "world", "wheel", axis=NORMAL)
+    joint = vi.Planar("plane", "world", "wheel", axis=NORMAL)
     floor = vi.Contact("floor", "wheel", "world", friction=2.0)
     ground = [vi.PlaneShape((0, 0, 0), normal)]
     return vi.Mechanism("rimless wheel", [wheel], [joint], forces=[floor], ground=ground, start=start)

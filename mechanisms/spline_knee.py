@@ -45,7 +45,7 @@ def build(front: float = 0.05, back: float = 0.02, flexion: float = 1.0, smoothi
     ]
     joints = [
         vi.Revolute("hip", "world", "thigh", point=np.zeros(3), axis=ACROSS),
-        vi.Free2D("knee", "thigh", "shank", point=knee, axis=ACROSS),
+        vi.Planar("knee", "thigh", "shank", point=knee, axis=ACROSS),
     ]
     follow = [("knee", 2), ("knee", 0), ("knee", 1)]
     rolling = vi.CoordinateMap("rolling", coordinates=follow, polynomials=[UPWARD, FORWARD])

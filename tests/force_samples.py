@@ -137,7 +137,10 @@ def samples(rng):
         "TorsionSpring": [vi.TorsionSpring("f", joint="hinge", stiffness=5.0, damping=1.0, rest_angle=0.3)],
         "second angle": [vi.TorsionSpring("f", joint="hooke", coordinate=1, stiffness=5.0, damping=1.0)],
         "JointDamper on a slide": [vi.JointDamper("f", joint="slider", damping=3.0)],
+        "JointDamper on a ball": [vi.JointDamper("f", joint="ball", damping=0.7)],
         "JointFriction": [vi.JointFriction("f", joint="hinge", effort=2.0, smoothing=1.0)],
+        "JointFriction on a ball": [vi.JointFriction("f", joint="ball", effort=0.4, smoothing=1.0)],
+        "PointDamper": [vi.PointDamper("f", "b0", "b2", damping=0.6, **points)],
         "Motor and JointServo": [
             vi.Motor("f", joint="hinge", effort=2.0),
             vi.JointServo("g", joint="slider", target=1.0, stiffness=3.0),
@@ -314,7 +317,8 @@ def samples(rng):
 # of `samples`, so that collecting the tests makes none
 NAMES = (
     "Spring", "Spring to the world", "Cable", "TorsionSpring", "second angle", "JointDamper on a slide",
-    "JointFriction", "Motor and JointServo", "FirstOrderActuator", "PointForce", "PointTorque", "BodyDamper", "Drag",
+    "JointDamper on a ball", "JointFriction", "JointFriction on a ball", "PointDamper", "Motor and JointServo",
+    "FirstOrderActuator", "PointForce", "PointTorque", "BodyDamper", "Drag",
     "CentralGravity", "Bushing", "BeamElement", "GroundContact", "SphereContact", "UserContact", "JointStop",
     "StrainSpring", "TabulatedSpring", "TabulatedTorsionSpring", "LengthStop", "MultiPointSpring", "MultiPointCable",
     "VelocityMotor", "UserSpring", "UserJointForce", "rotation vector", "roll, pitch, yaw", "spline", "surface",

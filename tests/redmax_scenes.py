@@ -97,7 +97,7 @@ def _joint(joint, name, ends, W):
         return vi.Revolute(name, *ends, point=point, axis=R @ joint["axis"]), np.eye(1)
     if kind == "universal_xy":
         return vi.Universal(name, *ends, point=point, axis=R[:, 0], axis_b=R[:, 1]), np.eye(2)
-    made = (vi.Planar if kind == "planar_xy" else vi.Free2D)(name, *ends, point=point, axis=R[:, 2])
+    made = (vi.PlanarTranslation if kind == "planar_xy" else vi.Planar)(name, *ends, point=point, axis=R[:, 2])
     to_frame = made.frame.T @ R
     return made, to_frame[:2, :2] if kind == "planar_xy" else to_frame
 

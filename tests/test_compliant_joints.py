@@ -13,7 +13,7 @@ AXIS = {"point": (0, 0, 0), "axis": (0, 1, 0)}
 KINDS = {
     "Cylindrical": AXIS,
     "Fixed": {},
-    "Free2D": AXIS,
+    "PlanarTranslation": AXIS,
     "Planar": AXIS,
     "PointOnLine": AXIS,
     "PointOnPlane": AXIS,

@@ -162,7 +162,7 @@ def test_a_bar_that_lands_on_both_ends_at_once(kind):
             else:
                 lengths = {"point_a": (x, 0, -1), "point_b": (x, 0, 0), "lower": 1 - 0.0102, "upper": 9.0}
                 forces.append(vi.LengthStop(f"end {k}", "world", "bar", restitution=e, **lengths))
-        joint = vi.Free2D("free", "world", "bar", axis=(0, 1, 0))
+        joint = vi.Planar("free", "world", "bar", axis=(0, 1, 0))
         mechanism = vi.Mechanism("bar", [bar], [joint], (0, 0, 0), forces=forces)
         state = replace(mechanism.state(), velocity=np.array([[0, 0, -1.0]]))
         for _, simulate in ways:
@@ -177,7 +177,7 @@ def test_an_impact_of_two_stops_at_once_has_no_derivative():
     bar = vi.Body.box("bar", (2, 0.1, 0.1), 3.0, position=(0, 0, 0))
     lengths = {"lower": 0.99, "upper": 9.0, "restitution": 0.5}
     stops = [vi.LengthStop(f"s{x}", "world", "bar", point_a=(x, 0, -1), point_b=(x, 0, 0), **lengths) for x in (-1, 1)]
-    mechanism = vi.Mechanism("bar", [bar], [vi.Free2D("free", "world", "bar", axis=(0, 1, 0))], forces=stops)
+    mechanism = vi.Mechanism("bar", [bar], [vi.Planar("free", "world", "bar", axis=(0, 1, 0))], forces=stops)
 
     def height(state):
         return state.position[0, 2]

@@ -15,8 +15,11 @@ JOINTS = [
     vi.Free("joint", "b 1", "b 2", **PLACE),
     vi.Spherical("joint", "b 1", "b 2", **PLACE),
     vi.Translational("joint", "b 1", "b 2", **PLACE),
-    *(kind("joint", "b 1", "b 2", **ALONG) for kind in (vi.Revolute, vi.Prismatic, vi.Cylindrical, vi.Planar)),
-    *(kind("joint", "world", "b 2", **ALONG) for kind in (vi.Free2D, vi.PointOnLine, vi.PointOnPlane)),
+    *(
+        kind("joint", "b 1", "b 2", **ALONG)
+        for kind in (vi.Revolute, vi.Prismatic, vi.Cylindrical, vi.PlanarTranslation)
+    ),
+    *(kind("joint", "world", "b 2", **ALONG) for kind in (vi.Planar, vi.PointOnLine, vi.PointOnPlane)),
     vi.Fixed("joint", "b 1", "b 2"),
     vi.Universal("joint", "b 1", "world", axis_b=(2, -1, 0), **ALONG),
     vi.Helical("joint", "b 1", "b 2", lead=0.1, **ALONG),

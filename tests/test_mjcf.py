@@ -317,14 +317,14 @@ def test_includes_defaults_and_a_key(written):
     assert mech.start["coordinates"]["ball"] == pytest.approx([0, 2 * np.arccos(0.8), 0])
     assert (mech.start["coordinates"]["x"], mech.start["rates"]["x"]) == (pytest.approx([0.3]), pytest.approx([2.0]))
     damping, ball, servo = mech.forces
-    assert (damping.damping, ball.angular, servo.target, servo.stiffness) == (0.7, 0.7, pytest.approx(0.4), 2.0)
+    assert (damping.damping, ball.damping, servo.target, servo.stiffness) == (0.7, 0.7, pytest.approx(0.4), 2.0)
     assert "line 1: joint 'ball' (ball) is a Spherical" in str(mech.import_report)
 
 
 def test_what_is_not_understood_is_listed(written):
     path = written("""<mujoco><option density="1000"/><worldbody>
       <body name="a">
-      <joint name="ball" type="ball" armature="1"/><geom size=".1" pos=".3 0 0"/><site name="s"/></body>
+      <joint name="ball" type="ball" range="0 1" limited="true"/><geom size=".1" pos=".3 0 0"/><site name="s"/></body>
       <site name="t" pos="0 .1 0"/></worldbody>
       <tendon><spatial name="w" stiffness="1"><site site="s"/><site site="t"/><pulley divisor="2"/><site site="s"/>
       <site site="t"/></spatial></tendon>
@@ -335,12 +335,12 @@ def test_what_is_not_understood_is_listed(written):
     report = vi.load_mechanism(path).import_report
     told = [(entry.line, entry.what) for entry in report.not_understood]
     assert told == [
+        (3, "limit of ball joint 'ball'"),
         (1, "density of <option>, the fluid around the bodies"),
-        (3, "armature of joint 'ball', which has several axes"),
         (8, "muscle 'm' without a lengthrange: write it out"),
     ]
     assert "<contact>, contacts are not imported" in str(report)
-    with pytest.raises(vi.FileError, match=r"line 1: density .* line 8: muscle 'm'"):
+    with pytest.raises(vi.FileError, match=r"line 3: limit .* line 8: muscle 'm'"):
         vi.load_mechanism(path, strict=True)
 
 
@@ -361,3 +361,49 @@ def test_without_mujoco_a_message_says_what_to_install(written, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "mujoco", None)
     with pytest.raises(vi.FileError, match=r"pip install 'varint\[mjcf\]'"):
         vi.load_mechanism(written(TREE))
+
+
+BALLS = """<mujoco model="balls"><compiler angle="radian"/><worldbody>
+  <body name="a" pos="0 0 1" euler="0.3 0.2 0.1">
+    <joint name="one" type="ball" armature="0.3" damping="0.2" frictionloss="0.15"/>
+    <inertial pos="0.1 0.2 0.3" mass="2" fullinertia="0.3 0.2 0.4 0.01 -0.02 0.03"/>
+    <body name="b" pos="0.5 0 0" euler="0.5 0 0.7">
+      <joint name="two" type="ball" damping="0.4" frictionloss="0.1"{}/>
+      <inertial pos="0.2 0 0.1" mass="1" fullinertia="0.2 0.1 0.15 0.01 0 0.02"/>
+    </body></body></worldbody></mujoco>"""
+
+
+def test_balls_have_armature_damping_and_friction(written):
+    """Accelerations at random poses and rates, where friction does not stick, are MuJoCo's."""
+    path, rng = written(BALLS.format("")), np.random.default_rng(5)
+    peer = Peer(path)
+    peer.model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS)
+    peer.model.opt.tolerance = 1e-14
+    peer.mechanism = vi.load_mechanism(path)
+    assert not peer.report.not_understood
+    assert [type(force).__name__ for force in peer.mechanism.forces] == 2 * ["JointFriction", "JointDamper"]
+    assert peer.mechanism.body("a").inertia[0, 0] == pytest.approx(0.6)
+    for _ in range(5):
+        peer.randomise(rng)
+        peer.data.qvel[:] = rng.choice([-1, 1], 6) * rng.uniform(0.5, 2.0, 6)
+        peer.forward()
+        assert peer.errors_of_accelerations() < 1e-9
+
+
+def test_armature_of_a_ball_between_bodies_is_left_out_aloud(written):
+    path = written(BALLS.format(' armature="0.05"'))
+    with pytest.warns(vi.LeftOutWarning, match=r"line 6: armature of joint 'two', 0\.05 kg m\^2, is left out: it is"):
+        report = vi.load_mechanism(path).import_report
+    assert [entry.line for entry in report.not_understood] == [6]
+
+
+def test_balls_are_written(written, tmp_path):
+    path = tmp_path / "again.xml"
+    vi.save_mechanism(vi.load_mechanism(written(BALLS.format(""))), path)
+    again = vi.load_mechanism(path, strict=True)
+    found = {force.name: vars(force) for force in again.forces}
+    assert (found["damping of two"]["damping"], found["friction of two"]["effort"]) == (0.4, 0.1)
+    turned = vi.Mechanism("turned", again.bodies[:1], [vi.Spherical("one", "a", "world", point=(0, 0, 1))])
+    forces = [vi.JointFriction("f", joint="one", effort=0.1)]
+    with pytest.raises(vi.FileError, match="about the axes of the parent"):
+        vi.save_mechanism(vi.Mechanism("turned", turned.bodies, turned.joints, forces=forces), path)

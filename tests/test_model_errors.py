@@ -70,13 +70,13 @@ def test_bad_mechanisms(case):
 
 def test_anchors_may_differ_along_free_directions():
     assert joined(vi.Prismatic, point=ORIGIN, point_b=(0, 0, 5), axis=(0, 0, 1))().rows == 5
-    assert joined(vi.Planar, point=ORIGIN, point_b=(1, 2, 0), axis=(0, 0, 1))().rows == 4
+    assert joined(vi.PlanarTranslation, point=ORIGIN, point_b=(1, 2, 0), axis=(0, 0, 1))().rows == 4
 
 
 APART = {
     "anchors apart": (vi.Spherical, {"point": ORIGIN, "point_b": (0, 0, 0.25)}),
     "anchors off the axis": (vi.Prismatic, {"point": ORIGIN, "point_b": (0.1, 0, 5), "axis": (0, 0, 1)}),
-    "anchors off the plane": (vi.Planar, {"point": ORIGIN, "point_b": (1, 2, 0.1), "axis": (0, 0, 1)}),
+    "anchors off the plane": (vi.PlanarTranslation, {"point": ORIGIN, "point_b": (1, 2, 0.1), "axis": (0, 0, 1)}),
     "rod too long": (vi.Rod, {"point": ORIGIN, "point_b": (0, 0, 1), "length": 1.5}),
 }
 

@@ -77,7 +77,7 @@ def test_a_flat_surface_is_a_planar_joint_with_the_controls_as_its_unit():
     i, j = np.mgrid[:6, :7]
     controls = np.moveaxis([0.5 * i, 0.25 * j, 0 * i, 0 * i, 0 * i, 0 * i], 0, 2).astype(float)
     surface = vi.SplineSurface("s", "world", "b", point=(0, 0, 0), controls=controls, at=(1.0, 1.0))
-    plane = vi.Planar("s", "world", "b", point=(0, 0, 0), axis=(0, 0, 1))
+    plane = vi.PlanarTranslation("s", "world", "b", point=(0, 0, 0), axis=(0, 0, 1))
     runs = []
     for joint in (surface, plane):
         mechanism = vi.Mechanism("sheet", [box()], [joint], gravity=(0.3, -0.2, -9.81))

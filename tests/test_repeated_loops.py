@@ -66,7 +66,7 @@ CASES = {
     ),
     "two hinges and a plane": (
         [hinge("j", "world", "b0", O, Y), hinge("k", "b0", "b1", X, Y)],
-        [vi.Free2D("copy", "world", "b1", point=2 * X, axis=Y)],
+        [vi.Planar("copy", "world", "b1", point=2 * X, axis=Y)],
     ),
     "two hinges and a hook": (
         [hinge("j", "world", "b0", O, X), hinge("k", "b0", "b1", O, Y)],

@@ -14,7 +14,7 @@ from test_mechanism_files import ENDS, LEVELS, PENDULUM, SAMPLES, WRONG_SHAPES, 
 import varint as vi
 from varint.files.own.body_data import SHAPES
 from varint.model.forces import FORCES
-from varint.model.joints import REGISTRY
+from varint.model.joints import NAMES
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads((ROOT / "docs" / "mechanism.schema.json").read_text())
@@ -49,7 +49,7 @@ def test_it_is_a_schema():
 def test_every_kind_is_in_it():
     """Forces that need a function can be in no file."""
     only_functions = {"UserSpring", "UserJointForce", "UserContact"}
-    for one, registry in (("joint", REGISTRY), ("part", REGISTRY), ("force", set(FORCES) - only_functions)):
+    for one, registry in (("joint", NAMES), ("part", NAMES), ("force", set(FORCES) - only_functions)):
         assert set(SCHEMA["$defs"][one]["properties"]["type"]["enum"]) == set(registry)
     assert set(SHAPES) < set(SCHEMA["$defs"]["body"]["properties"])
 

@@ -240,7 +240,7 @@ def test_readings_are_those_of_the_trajectory(method):
 def test_slides_and_turns_are_read():
     bodies = [vi.Body.box("a", (0.1, 0.2, 0.3), 1.0), vi.Body.box("b", (0.3, 0.2, 0.1), 0.5, position=(0.3, 0, 0.1))]
     joints = [
-        vi.Planar("table", "a", "world", point=(0.1, 0, 0.2), axis=(0, 0, 1)),
+        vi.PlanarTranslation("table", "a", "world", point=(0.1, 0, 0.2), axis=(0, 0, 1)),
         vi.Cylindrical("rod", "a", "b", point=(0.2, 0.1, 0), axis=(1, 2, 0)),
     ]
     rates = {"rod": (0.5, 9.0), "table": (0.3, -0.2)}

@@ -139,7 +139,8 @@ def test_a_ball_between_two_turns_is_refused_in_mjcf(first, tmp_path):
 @pytest.mark.slow
 @FIRST
 @pytest.mark.parametrize(
-    "kind", ["Prismatic", "Cylindrical", "Planar", "Free2D", "Translational", "PointOnLine", "PointOnPlane", "Free"]
+    "kind",
+    ["Prismatic", "Cylindrical", "Planar", "PlanarTranslation", "Translational", "PointOnLine", "PointOnPlane", "Free"],
 )
 def test_anchors_apart_along_slides(kind, first, tmp_path):
     """Coordinates are not zero in the reference configuration there."""

@@ -18,6 +18,8 @@ TurnsWarning             an angle may have any number of turns at the start     
 FailedMembersWarning     members of an ensemble failed                            (UserWarning)
 KinkWarning              a gradient passes a jump of a force, or is at a kink     (UserWarning)
 DegreesWarning           an angle in rad looks like degrees                       (UserWarning)
+LeftOutWarning           a part of an imported file that its motion depends on    (UserWarning)
+FormatWarning            a file is read in the meaning of an older format         (UserWarning)
 """
 
 from functools import partial
@@ -93,7 +95,7 @@ class UnresolvedWarning(UserWarning):
     """Steps did not resolve the motion, which may gain or lose energy without a reason, or the effort of a motor, or
     turn a body that spins further than its angular velocity says.
 
-    A smaller dt is needed.
+    The message proposes a step that resolves the motion around there, or says that shorter steps do not.
     """
 
 
@@ -118,6 +120,14 @@ class FailedMembersWarning(UserWarning):
 
 class KinkWarning(UserWarning):
     """A run whose gradient is taken passes a jump of an effort, or stands at a kink by one of the numbers."""
+
+
+class LeftOutWarning(UserWarning):
+    """A part of an imported file that its motion depends on has no counterpart, and is left out."""
+
+
+class FormatWarning(UserWarning):
+    """A file has no format mark, and a name in it had another meaning then: it is read in that meaning."""
 
 
 class DegreesWarning(UserWarning):

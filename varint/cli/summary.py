@@ -13,6 +13,7 @@ from varint.results.diagnostics import finest
 from varint.results.locked import locked_message
 from varint.results.resolution import find_unresolved
 from varint.results.trajectory_display import method
+from varint.runs.retrials import trial_of
 from varint.runs.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ OF_METHODS = ("formulation", "scheme", "order", "integrator")  # settings
 def summary(trajectory: Trajectory, more: Sequence[Fact] = ()) -> Report:
     """Return the report on a run; ``more`` facts come last."""
     settings = trajectory.settings
-    unresolved = find_unresolved(trajectory, settings["dt"])
+    unresolved = find_unresolved(trajectory, settings["dt"], trial_of(trajectory))
     facts = [*_of_mechanism(trajectory), *_of_stepping(trajectory), *_of_quantities(trajectory)]
     if unresolved is None:
         facts.append(Fact("unresolved", "", None))

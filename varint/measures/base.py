@@ -22,6 +22,11 @@ w of b and the angular velocity omega of b seen from a, and the directions s and
     pulled(plan, m, e, moved, turned) -> (3,)
         returns the gradient of s . ``moved`` + m . ``turned`` by rotations of b, axes of a.
 
+A kind of rates that laws act along has the transpose of ``curve`` written out, as its K is no curvature of a scalar:
+
+    transposed(plan, m, A, B, pull, out_a, out_b)
+        writes K^T times ``pull``, a pair of (6,), to out_a, out_b (6,).
+
 m: number of the measure in the plan; x (3,), A, B (3, 3): positions of the centres of mass, m, world, and rotation
 matrices body to world; a motion: translation, m, world, then a rotation vector, rad, in the body's axes. With a
 rotation vector in the body's axes the curvature K of a scalar is not symmetric: K - K^T = [G_theta] in the block of
@@ -85,7 +90,8 @@ class Measure(Shown):
     followed : bool
         Whether laws along it count the turns of the rotation vector of b seen from a.
     of_rates : bool
-        Whether it is a row of rates: its gradient times the velocities is kept at zero, and no value belongs to it.
+        Whether it has a rate alone, its gradient times the velocities, and no value belongs to it: a constraint keeps
+        the rate at zero.
     of_three : bool
         Whether it depends on a third body. Its functions then get the poses of all bodies, ``position`` (nb + 1, 3) and
         ``rotation`` (nb + 1, 3, 3), in place of two poses, and find its bodies in the plan.
@@ -142,6 +148,7 @@ class Kind:
     curve: Callable
     by_numbers: Callable | None
     rates: tuple[Callable, Callable] | None
+    transposed: Callable | None
 
 
 KINDS: dict[str, Kind] = {}
@@ -154,14 +161,15 @@ def register(
     by_numbers: Callable | None,
     facts: type[Measure] = Measure,
     rates: tuple[Callable, Callable] | None = None,
+    transposed: Callable | None = None,
 ) -> None:
     """Add a kind of measure to the registry; without ``by_numbers`` there is no gradient by its numbers.
 
-    ``rates``: directions and pulled of a kind of rates.
+    ``rates``: directions and pulled of a kind of rates; ``transposed``: of a kind of rates that laws act along.
     """
     if name in KINDS:
         raise ValueError(f"there is a measure '{name}' already")
-    KINDS[name] = Kind(name, facts, evaluate, curve, by_numbers, rates)
+    KINDS[name] = Kind(name, facts, evaluate, curve, by_numbers, rates, transposed)
 
 
 def number_of(name: str) -> int:

@@ -1,6 +1,7 @@
 """Warnings about a run whose steps did not resolve its motion."""
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ CHANGE, CHANGE_LOOPS = 0.12, 0.055  # or steps in which velocities change by no 
 LOOKED_AT = 10_000  # nodes, for steep forces
 IN_A_ROW = 3  # steps that are told of a steep force
 SWING = 0.5  # of its law's width: smaller swings leave its effort as it is
+Trial = Callable[[float], Callable[[float], bool | None]]  # see varint.runs.retrials.trial_of
 MISSED = 0.25  # of its largest effort: smaller differences from it are not told
 ONE_STAGE = np.ones(1)  # of the schemes of orders 1 and 2
 SPUN = 3e-3  # of a turn that a step makes too far: less is not told
@@ -37,10 +39,11 @@ class Unresolved(NamedTuple):
     body: str | None
 
 
-def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved | None:
+def find_unresolved(trajectory: RecordedMotion, dt: float | None, trial: Trial | None = None) -> Unresolved | None:
     """Return the `Unresolved` of a run with steps of ``dt``, s, or with error control.
 
-    None if it resolved its motion.
+    None if it resolved its motion. ``trial``: of the step or tolerance that is to be proposed, a function of the time,
+    s, of what was not resolved: whether that resolves it, None where this is not known. What does not is not proposed.
     """
     times = trajectory.unresolved
     if not times.size:
@@ -49,19 +52,19 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved 
         return find_swinging(trajectory, dt) or find_fast_spin(trajectory, dt)
     first, count = float(times[0]), times.size
     body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
-    finer = _finer_arguments(trajectory, dt)
+    advice = _advice(trajectory, dt, first, trial)
     node = int(np.searchsorted(trajectory.t, first))
     if "integrator" in trajectory.settings and drift_of(trajectory)[node] > open_bound(trajectory):
         message = (
             f"joints of '{trajectory.mechanism.name}' are open at {count} recorded nodes, first at t = {first:g} s, by"
-            f" {drift_of(trajectory)[node]:.3g} m at body '{body}'. Try {finer}"
+            f" {drift_of(trajectory)[node]:.3g} m at body '{body}'. {advice}"
         )
         return Unresolved(message, first, body)
     overlap = _overlap_at(trajectory, node)
     if overlap is not None:
         message = (
             f"{overlap} at t = {first:g} s, the first of {count} recorded nodes like it: an impact was missed, or took"
-            f" place where there is none. The motion is right up to there at best. Try {finer}, or varint.simulate"
+            f" place where there is none. The motion is right up to there at best. {advice}, or varint.simulate"
         )
         return Unresolved(message, first, body)
     often = "then alone" if count == 1 else f"at {count} recorded nodes, the last at t = {times[-1]:g} s"
@@ -71,10 +74,10 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None) -> Unresolved 
         begins = (
             f"positions of '{name}' follow its prescribed motion, velocities, energy and reactions are not resolved"
         )
-        ends = f"For these try {finer}; where positions are all that is needed, on_unresolved='ignore'"
+        ends = f"For these: {advice}; where positions are all that is needed, on_unresolved='ignore'"
     else:
         begins = f"the steps of '{name}' did not resolve its motion"
-        ends = f"The motion is right up to there at best. Try {finer}"
+        ends = f"The motion is right up to there at best. {advice}"
     message = (
         f"{begins}, first at t = {first:g} s, where the velocity of body '{body}' changed most, {often}: energy came or"
         f" went without work, {gap:.3g} J at most, where {kinetic:.3g} J of kinetic energy were there before. {ends}"
@@ -99,16 +102,35 @@ def _is_prescribed(mechanism: Mechanism, start: State) -> bool:
     return prescribed > 0 and mobility_at(mechanism, mechanism.compiled, start) <= prescribed
 
 
-def _finer_arguments(trajectory: RecordedMotion, dt: float | None) -> str:
-    """Return the arguments of a finer run."""
+def _advice(
+    trajectory: RecordedMotion,
+    dt: float | None,
+    first: float,
+    trial: Trial | None,
+) -> str:
+    """Return the advice to try finer steps, or that they fail where a ``trial`` around the time ``first``, s, does."""
+    value, text = _finer_arguments(trajectory, dt)
+    if trial is None or trial(value)(first) is not False:
+        return f"Try {text}"
+    tried = text.partition(":")[0]
+    return (
+        f"A run from shortly before with {tried} does not resolve it either: shorter steps are not the remedy. Look for"
+        " what changes at once there, such as an effort that jumps, a joint at the end of its range or a singular pose"
+    )
+
+
+def _finer_arguments(trajectory: RecordedMotion, dt: float | None) -> tuple[float, str]:
+    """Return the step, s, or the tolerance of a finer run, and its arguments."""
     if trajectory._step_tolerance is not None:
-        return f"rtol = {max(FINER_RTOL * trajectory._step_tolerance, LEAST_RTOL):g}"
+        tolerance = max(FINER_RTOL * trajectory._step_tolerance, LEAST_RTOL)
+        return tolerance, f"rtol = {tolerance:g}"
     assert dt is not None  # the size of the steps
     if not _has_each_node(trajectory):
-        return f"dt = {finer_step(trajectory.mechanism, dt):g} s"
+        finer = finer_step(trajectory.mechanism, dt)
+        return finer, f"dt = {finer:g} s"
     change = largest_change(trajectory)
     finer = step_for_change(trajectory.mechanism, dt, change)
-    return (
+    return finer, (
         f"dt = {finer:.6g} s: in a step velocities changed by up to {change:.0%} of the largest, then by about"
         f" {change * finer / dt:.0%}"
     )

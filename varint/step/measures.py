@@ -34,6 +34,11 @@ _curve = switch(
     ],
 )
 
+_TRANSPOSED = "plan, m, A, B, pull, out_a, out_b"
+_transposed = switch(
+    "transposed", _TRANSPOSED, [(k.transposed, f"function({_TRANSPOSED})") if k.transposed else None for k in _kinds]
+)
+OWN_TRANSPOSE = np.array([kind.transposed is not None for kind in _kinds])  # see measures/base.py
 _NUMBERS = "plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by"
 _by_numbers = switch(
     "by_numbers", _NUMBERS, [(k.by_numbers, f"function({_NUMBERS})") if k.by_numbers else None for k in _kinds]
@@ -115,6 +120,18 @@ def weighted_curvature(plan, ws, m, position, rotation, motion, out):
     for s in range(2):
         for k in range(6):
             out[s, k] *= weight
+
+
+@njit
+def transposed_curvature(plan, m, rotation, motion, out):
+    """Transpose of `weighted_curvature` along motions (2, 6) to ``out`` (2, 6), for kinds of `OWN_TRANSPOSE`."""
+    first = plan.measures.first[m]
+    a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
+    pull = motion[first], motion[1 - first]
+    _transposed(plan.measures.kind[m], plan, m, rotation[a], rotation[b], pull, out[first], out[1 - first])
+    for s in range(2):
+        for k in range(6):
+            out[s, k] *= plan.measures.weight[m]
 
 
 @njit

@@ -106,7 +106,11 @@ class Exudyn(Simulator):
         if not isinstance(force, TorsionSpring | JointDamper | Motor | JointServo):
             return ""
         joint = self.mechanism.joint(force.joint)
-        if isinstance(joint, Composite) or len(joint.allowed) <= force.coordinate or _along(joint, force) is None:
+        if (
+            isinstance(joint, Composite)
+            or len(joint.allowed) <= (force.coordinate or 0)
+            or _along(joint, force) is None
+        ):
             return " on a joint that has no such hinge or slide"
         return constant_effort(force)[1]
 
@@ -207,7 +211,7 @@ def _along(joint: Joint, force: Any) -> Turn | Slide | None:
     """Return the motion whose coordinate a force acts along, None where it is a part of a ball."""
     first = 0
     for motion in joint.allowed:
-        if first == force.coordinate:
+        if first == (force.coordinate or 0):
             return motion if isinstance(motion, Turn | Slide) else None
         first += 3 if isinstance(motion, Ball) else 1
     return None

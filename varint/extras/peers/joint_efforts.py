@@ -37,7 +37,7 @@ def linear_efforts(
             return None
         if not isinstance(force, TorsionSpring | JointDamper | Motor | JointServo):
             return ""
-        part = part_of(tree, force.joint, force.coordinate)
+        part = part_of(tree, force.joint, force.coordinate or 0)
         if part is None:
             return " on a joint that has no such hinge or slide"
         constant, refusal = constant_effort(force)

@@ -17,6 +17,7 @@ from varint.files.robots.mechanism import mechanism_of
 from varint.files.robots.packages import found_file
 from varint.files.robots.reading import OF_MOTORS, RobotReading
 from varint.files.robots.robot import INFINITE, Acting, Link, Pose, Ratio, Robot, RobotShape, Rotor, Tie, still
+from varint.files.robots.rotors import leave_out_armature
 from varint.files.robots.sdf_frames import DRAKE_JOINT, Includes, Scope
 from varint.files.robots.xml_files import XMLElement, load_xml, reads
 from varint.mechanism.mechanism import Mechanism
@@ -260,8 +261,11 @@ class _Reading(RobotReading):
             axis = joint.one(tag)
             if axis is not None:
                 tie.along.append(self._along(axis, number, tie))
-        if kind is Spherical and joint.one("axis") is not None:
-            self.leave_out(joint.child("axis"), "a ball joint has none")
+        if kind is Spherical and (axis := joint.one("axis")) is not None:
+            along = self._along(axis, 0, tie)
+            tie.along.append(Acting(damping=along.damping, friction=along.friction, of_ball=True))
+            if along.stiffness or along.lower > -math.inf or along.upper < math.inf:
+                self.notes.not_understood(f"limits and spring along an axis of ball joint '{tie.name}'", axis)
         return tie
 
     def _drake_tie(self, scope: Scope, name: str) -> Tie:
@@ -323,7 +327,7 @@ class _Reading(RobotReading):
         if inertia and tie.kind in (Revolute, Prismatic):
             yield Rotor(tie.name, 0, inertia, joint)
         elif inertia:
-            self.notes.not_understood(f"drake:rotor_inertia of joint '{name}', which has no single coordinate", joint)
+            leave_out_armature(name, inertia, self.notes, joint)
 
     def _end(self, scope: Scope, joint: XMLElement, tag: str) -> str:
         element = joint.child(tag)

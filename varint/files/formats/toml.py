@@ -12,6 +12,7 @@ from varint.base.atomic_writes import write_text
 from varint.base.checks import shown
 from varint.base.errors import MechanismError
 from varint.files.formats.base import Format, register
+from varint.files.own.file_format import FORMAT, MARK, with_present_types
 from varint.files.own.mechanism_data import KINDS, from_data, to_data
 from varint.files.own.parameters import FileParameter, Parameters, kinds_of
 from varint.files.own.toml_files import (
@@ -134,15 +135,23 @@ def _built(sources: list[TomlSource], parameters: Parameters) -> Mechanism:
         for which in KINDS
     }
     mistakes = [mistake for source in sources for mistake in source.mistakes]
-    data: dict[str, Any] = {}
+    data: dict[str, Any] = {MARK: FORMAT}
+    elements: dict[str, list[dict[str, Any]]] = {}
     for which, listed in entries.items():
         pairs = [(entry, entry.data(parameters, mistakes)) for entry in listed]
         entries[which] = [entry for entry, fields in pairs if fields is not None]
-        data[which] = [fields for _, fields in pairs if fields is not None]
+        elements[which] = [fields for _, fields in pairs if fields is not None]
+    for source in sources:
+        if not source.marked:
+            places = [place for place, entry in enumerate(entries["joints"]) if entry.source is source]
+            present = with_present_types([elements["joints"][place] for place in places], f"'{source.path}'")
+            for place, fields in zip(places, present, strict=True):
+                elements["joints"][place] = fields
+    data |= elements
     notes = ImportNotes(main.path)
     for source in sources:
         notes.take(source.report)
-    for entry in (entry for listed in data.values() for entry in listed):
+    for entry in (entry for listed in elements.values() for entry in listed):
         _with_bodies(entry, notes.body_of)
     for source in sources:  # what the including file says comes last
         for key, value in source.tables.items():

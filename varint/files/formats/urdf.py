@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from varint.base.display import names_text
 from varint.base.errors import MechanismError
 from varint.files.formats.base import Format, register
 from varint.files.own.companion import check_pair
-from varint.files.robots.kinds import Composite, Free, Free2D, Prismatic, Revolute, Spherical, Universal
+from varint.files.robots.kinds import Composite, Free, Planar, Prismatic, Revolute, Spherical, Universal
 from varint.files.robots.mechanism import mechanism_of
 from varint.files.robots.packages import ImportOptions, found_file
 from varint.files.robots.reading import OF_MOTORS, RobotReading
@@ -44,7 +45,7 @@ KINDS: dict[str, type[Joint] | None] = {
     "prismatic": Prismatic,
     "fixed": None,
     "floating": Free,
-    "planar": Free2D,
+    "planar": Planar,
     "spherical": Spherical,  # an extension, of PyBullet
     "ball": Spherical,  # of Drake
 }
@@ -54,7 +55,7 @@ DRAKE_KINDS: dict[str, type[Joint] | None] = {  # of <drake:joint>, along the ax
     "planar": Composite,
     "universal": Universal,
 }
-WITH_AXIS = (Revolute, Prismatic, Free2D)
+WITH_AXIS = (Revolute, Prismatic, Planar)
 OF_ONE = (Revolute, Prismatic)  # coordinate
 OF_LIMIT = ("effort", "velocity", "drake:acceleration")  # attributes without effect on the motion
 ONCE = ("inertial", "axis", "limit", "dynamics", "origin", "mimic")  # elements of a link or a joint
@@ -261,7 +262,7 @@ class _Reading(RobotReading):
             return self._drake_tie(tie, joint)
         if kind is not None:
             tie.fields["point"] = self.place[b].p
-            if kind is Free2D:
+            if kind is Planar:
                 says = f"coordinates of joint '{name}', planar, are along axes that follow from its axis alone"
                 self.notes.approximated(says, joint)
             if kind in WITH_AXIS:
@@ -290,8 +291,8 @@ class _Reading(RobotReading):
             text = dynamics.attributes.get("damping", "0")
             count = 3 if tie.kind is Composite else 1
             values = dynamics.parsed(text, count, "'damping' of <dynamics>")
-            if tie.kind is Spherical and values[0]:
-                self.notes.not_understood(f"damping of joint '{tie.name}', which has three coordinates", dynamics)
+            if tie.kind is Spherical:
+                tie.along = [Acting(damping=values[0], of_ball=True)]
             else:
                 values *= 2 if tie.kind is Universal else 1
                 tie.along = [Acting(number, damping=value) for number, value in enumerate(values)]
@@ -358,18 +359,22 @@ class _Reading(RobotReading):
     def _along(self, joint: XMLElement, kind: type[Joint] | None, zero: float) -> list[Acting]:
         """Return the efforts along the coordinates of a joint; ``zero``: the file's coordinate where ours is zero."""
         name, limit, dynamics = joint.need("name"), joint.one("limit"), joint.one("dynamics")
+        of_ball = kind is Spherical
         if kind not in OF_ONE:
-            for element in (limit, dynamics):
+            for element in (limit, None if of_ball else dynamics):
                 if element is not None and kind is not None:
                     self.notes.not_understood(f"<{element.tag}> of joint '{name}', of several coordinates", element)
-            return []
-        coefficients = {"damping": 0.0, "friction": 0.0}
+            if not of_ball:
+                return []
+        coefficients: dict[str, Any] = {"damping": 0.0, "friction": 0.0}
         if dynamics is not None:
             self.note_unknown(dynamics, (), ("damping", "friction"))
             coefficients = {key: dynamics.number(key, 0.0) for key in coefficients}
             for key in [key for key, value in coefficients.items() if value < 0.0]:
                 self.notes.approximated(f"{key} of joint '{name}' is negative: taken for none", dynamics)
                 coefficients[key] = 0.0
+        if of_ball:
+            return [Acting(of_ball=True, **coefficients)]
         lower, upper = self._limits(joint, limit)
         return [Acting(0, lower - zero, upper - zero, **coefficients)]
 

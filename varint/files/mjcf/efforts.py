@@ -9,6 +9,7 @@ from varint.files.robots.kinds import (
     Cable,
     JointDamper,
     JointFriction,
+    JointResistance,
     JointServo,
     JointStop,
     Motor,
@@ -55,8 +56,10 @@ class Efforts:
         """Return why a force cannot be represented; None if it is."""
         if isinstance(force, Coupled):
             return self._coupled(force)
+        if isinstance(force, JointResistance) and force.of_ball(self.mechanism):
+            return self._about_ball(force)
         if isinstance(force, AlongCoordinate):
-            part = self._part(force.joint, force.coordinate)
+            part = self._part(force.joint, force.coordinate or 0)
             return " on a joint that has no such hinge or slide" if part is None else self._along(force, part)
         if type(force) in (Spring, Cable, MultiPointSpring, MultiPointCable):
             return self._tendon(force)
@@ -66,6 +69,28 @@ class Efforts:
         """Return the hinge or slide of a coordinate, or None."""
         parts = (part for part in self.parts.get(joint, ()) if part.kind != "ball")
         return next((part for part in parts if part.first == coordinate), None)
+
+    def _about_ball(self, force: JointResistance) -> str | None:
+        """Take the damping or friction of a ball joint; return as `_taken`."""
+        part = next((part for part in self.parts.get(force.joint, ()) if part.kind == "ball"), None)
+        if part is None:
+            return " on a ball joint that closes a loop"
+        if isinstance(force, JointFriction):
+            if part.axes[0, 0] < 0.0:  # the child is body a
+                return " about the axes of the parent"
+            return self._rubbed(force, part)
+        assert isinstance(force, JointDamper)
+        sums = self.springs.setdefault(part.name, [0.0, 0.0, 0.0])
+        sums[2] += force.damping
+        part.given["damping"] = numbers([sums[2]])
+        return None
+
+    def _rubbed(self, force: JointFriction, part: TreePart) -> str | None:
+        """Take friction along a part; return as `_taken`."""
+        if "frictionloss" in part.given or force.smoothing != JointFriction.smoothing:
+            return " with a smoothing of its own, or beside another"
+        part.given["frictionloss"] = numbers([force.effort])
+        return None
 
     def _along(self, force: AlongCoordinate, part: TreePart) -> str | None:
         keys = part.given
@@ -79,10 +104,7 @@ class Efforts:
                 keys |= {"stiffness": numbers([sums[0]]), "springref": numbers([sums[1] / sums[0]])}
             return None
         if isinstance(force, JointFriction):
-            if "frictionloss" in keys or force.smoothing != JointFriction.smoothing:
-                return " with a smoothing of its own, or beside another"
-            keys["frictionloss"] = numbers([force.effort])
-            return None
+            return self._rubbed(force, part)
         if isinstance(force, JointStop):
             bounds = [force.lower, force.upper]
             if "range" in keys or force.stiffness is not None or force.restitution or not np.isfinite(bounds).all():

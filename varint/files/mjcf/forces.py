@@ -35,6 +35,7 @@ from varint.files.robots.kinds import (
     BodyDamper,
     Coupling,
     JointDamper,
+    JointFriction,
     JointServo,
     JointStop,
     LengthStop,
@@ -44,7 +45,7 @@ from varint.files.robots.kinds import (
     PointForce,
     TorsionSpring,
 )
-from varint.files.robots.rotors import rotor_of
+from varint.files.robots.rotors import leave_out_armature, rotor_of
 from varint.files.robots.xml_files import XMLElement
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD, Body
@@ -63,6 +64,7 @@ class MJCFForces:
 
     places, wide : see the reading of a model
     bodies, joints, rotors : of armatures; the last: joint and number of the coordinate that each follows
+    heavier : armatures of balls, kg m^2, by the bodies whose inertia they are part of
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class MJCFForces:
         self.bodies: list[Body] = []
         self.joints: list[Joint] = []
         self.rotors: dict[str, tuple[str, int]] = {}
+        self.heavier: dict[str, float] = {}
 
     def added_to(self, mechanism: Mechanism, flexes: Sequence[Flex], elasticity: Sequence[Elasticity]) -> Mechanism:
         """Return the mechanism with the forces of the model, flexible bodies included, and its report."""
@@ -89,11 +92,17 @@ class MJCFForces:
         self._polynomials()
         whole = dataclasses.replace(
             mechanism,
-            bodies=[*mechanism.bodies, *self.bodies],
+            bodies=[*(self._heavy(body) for body in mechanism.bodies), *self.bodies],
             joints=[*mechanism.joints, *self.joints],
             forces=forces,
         )
         return self.notes.attached(self._started(whole))
+
+    def _heavy(self, body: Body) -> Body:
+        """Return a body with the armature of its ball joint."""
+        if body.name not in self.heavier:
+            return body
+        return dataclasses.replace(body, inertia=body.inertia + self.heavier[body.name] * np.eye(3))
 
     # ------------------------------------------------------------------------------------------------- joints
 
@@ -106,7 +115,7 @@ class MJCFForces:
             if not armature or (joint not in self.places and m.jnt_type[joint] not in (JOINT_FREE, JOINT_BALL)):
                 continue
             if joint not in self.places:
-                self.notes.not_understood(f"armature of joint '{name}', which has several axes", at)
+                self._widen(joint, name, armature, at)
                 continue
             tie, number, _ = self.places[joint]
             point = self.mechanism.joint(tie).point
@@ -118,30 +127,59 @@ class MJCFForces:
             self.notes.read(f"armature of joint '{name}' is the inertia of a rotor coupled to it", at)
             yield coupling
 
+    def _widen(self, joint: int, name: str, armature: float, at: XMLElement) -> None:
+        """Add the armature of a ball joint, kg m^2, to the inertia of its body, or warn that it is left out.
+
+        It is inertia against the angular velocity over the parent: of a body whose parent is the world its own.
+        """
+        body = int(self.m.jnt_bodyid[joint])
+        if self.m.jnt_type[joint] != JOINT_BALL:
+            self.notes.not_understood(f"armature of free joint '{name}'", at)
+            return
+        if name in self.mechanism.joint_index and self._hangs_on_the_world(name):
+            self.heavier[self.notes.body_of[str(self.m.body(body).name)]] = armature
+            self.notes.read(f"armature of ball '{name}' is part of the inertia of its body", at)
+            return
+        leave_out_armature(name, armature, self.notes, at)
+
+    def _hangs_on_the_world(self, name: str) -> bool:
+        """Return whether one of the bodies of a joint is the world."""
+        joint = self.mechanism.joint(name)
+        return WORLD in (joint.body_a, joint.body_b)
+
     def _dampers(self) -> Iterator[Force]:
-        """Yield the dampers of joints with several axes."""
+        """Yield the dampers and the friction of joints with several axes."""
         m = self.m
         for joint in np.flatnonzero((m.jnt_type == JOINT_FREE) | (m.jnt_type == JOINT_BALL)):
             dof, name = int(m.jnt_dofadr[joint]), str(m.joint(joint).name)
             damping, at, body = float(m.dof_damping[dof]), self.source.at("joint", name), int(m.jnt_bodyid[joint])
-            if m.dof_frictionloss[dof]:
-                self.notes.not_understood(f"friction of joint '{name}', which has several axes", at)
+            if m.dof_frictionloss[dof] and not is_off(m, "FRICTIONLOSS"):
+                yield from self._friction(int(joint), name, float(m.dof_frictionloss[dof]), at)
             if not damping or is_off(m, "DAMPER"):
                 continue
             if name not in self.mechanism.joint_index:
                 self.notes.not_understood(f"damping of ball '{name}', which is not alone", at)
-            elif m.jnt_type[joint] == JOINT_FREE or m.body_parentid[body] == 0:
+            elif m.jnt_type[joint] == JOINT_FREE:
                 of = self.notes.body_of[str(m.body(body).name)]
                 off = np.abs(self.mechanism.body(of).position - self.rest.xpos[body]).max()
-                linear = damping if m.jnt_type[joint] == JOINT_FREE else 0.0
-                if linear and off > 1e-9:
+                if off > 1e-9:
                     says = f"damping of joint '{name}' acts at the centre of mass, not at the origin of the body"
                     self.notes.approximated(says, at)
-                yield BodyDamper(f"damping of {name}", of, linear=linear, angular=damping)
+                yield BodyDamper(f"damping of {name}", of, linear=damping, angular=damping)
             else:
-                self.notes.approximated(f"damping of joint '{name}' is against the rates of its rotation vector", at)
-                for number in range(3):
-                    yield JointDamper(f"damping of {name} {number}", joint=name, coordinate=number, damping=damping)
+                self.notes.read(f"damping of ball '{name}' is a JointDamper", at)
+                yield JointDamper(f"damping of {name}", joint=name, damping=damping)
+
+    def _friction(self, joint: int, name: str, effort: float, at: XMLElement) -> Iterator[Force]:
+        """Yield the friction of a ball joint, in MuJoCo a bound about each axis of its body by itself."""
+        if self.m.jnt_type[joint] != JOINT_BALL or name not in self.mechanism.joint_index:
+            of = "a free joint" if self.m.jnt_type[joint] == JOINT_FREE else "a ball that is not alone"
+            self.notes.not_understood(f"friction of joint '{name}', {of}", at)
+            return
+        force = JointFriction(f"friction of {name}", joint=name, effort=effort)
+        smooth = f"about each axis of the body by itself, it sets in over {force.smoothing:g} rad/s, and nothing sticks"
+        self.notes.approximated(f"friction of ball '{name}' is a JointFriction: {smooth}", at)
+        yield force
 
     def _weights(self) -> Iterator[Force]:
         """Yield forces against the weight of bodies with gravcomp."""

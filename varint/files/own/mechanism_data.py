@@ -11,6 +11,7 @@ import numpy as np
 from varint.base.checks import UnknownKey, kind_of, made, shown
 from varint.base.errors import MechanismError
 from varint.files.own.body_data import body_from_data, label_of
+from varint.files.own.file_format import FORMAT, MARK, is_marked, with_present_types
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import Body
 from varint.model.collision_shapes import CollisionShape
@@ -18,7 +19,7 @@ from varint.model.forces import FORCES
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.joint_compliance import JointCompliance
-from varint.model.joints import REGISTRY
+from varint.model.joints import NAMES
 from varint.model.joints.base import Joint
 from varint.model.solid import Solid
 
@@ -30,7 +31,7 @@ MOST_MISTAKES = 20  # that an error lists
 SCHEMA = "$schema"  # for editors, of no meaning here
 KINDS: dict[str, tuple[str, Mapping[str, Any] | None]] = {
     "bodies": ("body", None),
-    "joints": ("joint", REGISTRY),
+    "joints": ("joint", NAMES),
     "forces": ("force", FORCES),
 }
 
@@ -41,6 +42,7 @@ def to_data(mechanism: Mechanism, solids: bool = True) -> dict:
     ``solids``: whether with those of the bodies, on which no motion depends.
     """
     return {
+        MARK: FORMAT,
         "name": mechanism.name,
         "gravity": mechanism.gravity.tolist(),
         "bodies": [_body(body, solids) for body in mechanism.bodies],
@@ -68,16 +70,20 @@ def from_data(
 
     ``line_of``: of a list's name, a place in it and an error's message, the words ", line N"; none where not given.
     The name is empty where the message is about no element. ``mistakes``: those known already, with their places.
+    Types of joints have their older meaning in data without a format mark, with a FormatWarning.
 
     Raises MechanismError, naming the source and the body, joint or force, with its place: a line for each element that
     is wrong; if none is, for what is wrong with the mechanism.
     """
     if not isinstance(data, dict):
         raise MechanismError(f"{source} must hold one mechanism: an object with name, bodies and joints")
-    fields = {key: value for key, value in data.items() if key != SCHEMA}
+    fields = {key: value for key, value in data.items() if key not in (SCHEMA, MARK)}
+    marked = is_marked(data, source)
     elements: dict[str, list] = {}
     wrong: list[str] = []
     try:
+        if not marked and isinstance(fields.get("joints"), list):
+            fields["joints"] = with_present_types(fields["joints"], source)
         for which in KINDS:
             if which in fields:
                 elements[which] = _listed(fields[which], which, line_of, wrong)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 from varint.base.checks import shown
 from varint.base.errors import MechanismError
 from varint.files.own.expressions import Refused, Value, evaluated
-from varint.model.joints import REGISTRY
+from varint.model.joints import NAMES
 
 MOST_NUMBERS = 1_000_000  # that parameters put in the place of their names in a file
 
@@ -52,7 +52,7 @@ class Parameters:
             inside = _inside(kind, len(value))
             return [self.of(part, each, error_of) for part, each in zip(value, inside, strict=True)]
         if isinstance(value, dict):
-            kind_of = _fields_of(kind) or kinds_of(REGISTRY if "type" in value else {}, value)
+            kind_of = _fields_of(kind) or kinds_of(NAMES if "type" in value else {}, value)
             return {key: self.of(part, kind_of(key), error_of) for key, part in value.items()}
         return value
 

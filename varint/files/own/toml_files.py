@@ -11,6 +11,7 @@ from typing import Any
 from varint.base.checks import shown, suggestion
 from varint.base.errors import FileError, MechanismError
 from varint.files.formats.base import FORMATS
+from varint.files.own.file_format import MARK, is_marked
 from varint.files.own.mechanism_data import KINDS, to_data
 from varint.files.own.toml_places import line_and_column, places_of
 from varint.files.robots.packages import ImportOptions
@@ -20,7 +21,7 @@ from varint.model.import_report import ImportReport
 SUFFIX = ".toml"
 PARAMETERS, INCLUDE, START, CLOSURES = "parameters", "include", "start", "closures"
 OF_MECHANISM = tuple(field.name for field in dataclasses.fields(Mechanism))
-AT_TOP = (*OF_MECHANISM, PARAMETERS, INCLUDE, CLOSURES)
+AT_TOP = (MARK, *OF_MECHANISM, PARAMETERS, INCLUDE, CLOSURES)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +36,11 @@ class TomlSource:
     tables: Mapping[str, Any]
     report: ImportReport = dataclasses.field(default_factory=ImportReport)
     mistakes: list[str] = dataclasses.field(default_factory=list)
+
+    @functools.cached_property
+    def marked(self) -> bool:
+        """Return whether the file has the format mark. Raises MechanismError for one of another format."""
+        return is_marked(self.tables, self.at([MARK]))
 
     @functools.cached_property
     def places(self) -> dict[tuple[str, ...], int]:

@@ -11,6 +11,9 @@ from varint.model.forces.joint import (
     JointFriction as JointFriction,
 )
 from varint.model.forces.joint import (
+    JointResistance as JointResistance,
+)
+from varint.model.forces.joint import (
     JointServo as JointServo,
 )
 from varint.model.forces.joint import (
@@ -32,7 +35,7 @@ from varint.model.forces.tendon import Tendon as Tendon
 from varint.model.joints.composite import Composite as Composite
 from varint.model.joints.fixed import Fixed as Fixed
 from varint.model.joints.free import Free as Free
-from varint.model.joints.free2d import Free2D as Free2D
+from varint.model.joints.free2d import Planar as Planar
 from varint.model.joints.helical import Helical as Helical
 from varint.model.joints.prismatic import Prismatic as Prismatic
 from varint.model.joints.revolute import Revolute as Revolute

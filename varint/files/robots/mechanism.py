@@ -71,6 +71,10 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
             for along in one.along:
                 joint_name, first = places[one.name]
                 number = first + along.number
+                if along.of_ball and tie.parts:
+                    says = f"damping and friction of ball '{one.name}', which is in series with other joints"
+                    notes.not_understood(says, one.at)
+                    continue
                 begin[number] = _start(along)
                 if begin[number]:
                     along = _start_outside(one, along, begin, number, tie.name in held, notes)
@@ -234,7 +238,7 @@ def _start_outside(tie: Tie, along: Acting, begin: np.ndarray, number: int, held
 
 def _acting(tie: Tie, joint: str, number: int, along: Acting, notes: ImportNotes) -> Iterator[Force]:
     """Yield the forces along a coordinate of ``joint``."""
-    at: dict[str, Any] = {"joint": joint, "coordinate": number}
+    at: dict[str, Any] = {"joint": joint, "coordinate": None if along.of_ball else number}
     name = tie.name if not along.number else f"{tie.name} {along.number}"
     with _placed(tie.at):
         if np.isfinite([along.lower, along.upper]).any():
@@ -250,4 +254,6 @@ def _acting(tie: Tie, joint: str, number: int, along: Acting, notes: ImportNotes
             force = JointFriction(f"friction of {name}", effort=along.friction, **at)
             yield force
             smooth = f"it sets in over {force.smoothing:g} rad/s or m/s, and nothing sticks"
+            if along.of_ball:
+                smooth = f"about each axis of the child by itself, {smooth}"
             notes.approximated(f"friction of joint '{name}' is a JointFriction: {smooth}", tie.at)

@@ -10,7 +10,7 @@ from varint.files.robots.robot import Pose
 from varint.files.robots.spanning import Branch, spanning
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
-from varint.model.joints.base import REGISTRY, Joint
+from varint.model.joints.base import NAMES, Joint
 from varint.model.motion import Ball, Slide, Turn
 from varint.model.rotation_vectors import left_jacobian, quat_from_matrix, quat_from_vector, rotation_matrix
 from varint.model.state import State
@@ -188,7 +188,7 @@ def _motions(joint: Joint, point: np.ndarray) -> Iterable[tuple[str | None, np.n
     if isinstance(joint, Composite):
         for part in joint.parts:
             arguments = {key: value for key, value in part.items() if key != "type"}
-            one = REGISTRY[part["type"]](**({"name": "part", "body_a": "a", "body_b": "b", "point": point} | arguments))
+            one = NAMES[part["type"]](**({"name": "part", "body_a": "a", "body_b": "b", "point": point} | arguments))
             assert one.point is not None  # since the composite was made
             yield from _motions(one, one.point)
         return

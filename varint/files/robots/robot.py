@@ -82,7 +82,10 @@ class Link:
 
 
 class Acting(NamedTuple):
-    """Effort along coordinate ``number`` of a tie; N m, N m/rad and N m s/rad, or N, N/m and N s/m."""
+    """Effort along coordinate ``number`` of a tie; N m, N m/rad and N m s/rad, or N, N/m and N s/m.
+
+    ``of_ball``: in place of a coordinate against all of the motion of a ball joint.
+    """
 
     number: int = 0
     lower: float = -np.inf
@@ -91,6 +94,7 @@ class Acting(NamedTuple):
     friction: float = 0.0
     stiffness: float = 0.0
     rest: float = 0.0
+    of_ball: bool = False
 
 
 @dataclass(eq=False)

@@ -8,6 +8,7 @@ import numpy as np
 
 from varint.base.atomic_writes import write_text
 from varint.files.own.companion import save_pair
+from varint.files.own.file_format import MARK
 from varint.files.own.mechanism_data import to_data
 from varint.files.own.toml_text import text_of
 from varint.files.robots.kinds import Free, Prismatic, Revolute
@@ -35,6 +36,7 @@ def save(mechanism: Mechanism, path: Path, overwrite: bool) -> None:
     in_tree = {branch.joint.name for branch in branches if branch.joint is not None}
     floating = {_floats(mechanism, branch)[0] for branch in branches if branch.joint is None}
     beside = {
+        MARK: data[MARK],
         "include": path.name,
         "joints": [one for one in data["joints"] if one["name"] not in in_tree | floating],
         "forces": data["forces"],
@@ -50,7 +52,7 @@ def save(mechanism: Mechanism, path: Path, overwrite: bool) -> None:
         beside["gravity"] = data["gravity"]
     if mechanism.ground:
         beside["ground"] = data["ground"]
-    more = len(beside) > 4 or any(beside[key] for key in ("joints", "forces", "start"))
+    more = len(beside) > 5 or any(beside[key] for key in ("joints", "forces", "start"))
     companion = text_of(beside, {"joints": "closures", "forces": "forces"}) if more else ""
     meshes: dict[str, str] = {}
     text = "\n".join(_lines(mechanism, branches, meshes, path)) + "\n"

@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.base.checks import shown
+from varint.files.own.file_format import MARK, OLDER
 from varint.files.own.mechanism_data import to_data
 from varint.files.runs.made_with import MADE_WITH, MEMBER, RESUMED_WITH
 from varint.mechanism.mechanism import Mechanism
@@ -106,10 +107,13 @@ def fingerprint(mechanism: Mechanism, settings: dict, inputs: Iterable[np.ndarra
     """Return a digest of a run: the same run has the same one.
 
     The duration may grow when a run goes on, no motion depends on the solids of bodies, and what wrote the run is
-    checked by itself: none of these count.
+    checked by itself: none of these count. The format mark counts where a type of joint has two meanings.
     """
+    description = to_data(mechanism, solids=False)
+    if not any(f'"{older}"' in json.dumps(description["joints"]) for older in OLDER):
+        del description[MARK]
     fixed = {key: value for key, value in settings.items() if key not in MAY_DIFFER}
-    digest = hashlib.sha256(json.dumps([to_data(mechanism, solids=False), fixed]).encode())
+    digest = hashlib.sha256(json.dumps([description, fixed]).encode())
     for array in inputs:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -170,7 +170,7 @@ class Contacts:
             names = ", ".join(
                 dict.fromkeys([*map(self._label, self.element[: self.one_sided]), *self.frictions.labels])
             )
-            raise Blocked(f"the program of {names} could not be solved. A smaller dt may help") from None
+            raise Blocked(f"the program of {names} could not be solved") from None
 
     def contradiction(self, elements: np.ndarray) -> Blocked:
         """Return the error that names the motions which cannot be obeyed together with rows of ``elements``."""

@@ -46,6 +46,7 @@ from varint.results.undamped import find_undamped
 from varint.runs.method import Method, register, solve
 from varint.runs.parts import Arguments, parts_of, with_arguments
 from varint.runs.problem import Problem, Recording
+from varint.runs.retrials import trial_of
 from varint.runs.run import Run
 from varint.runs.running import Job
 from varint.runs.trajectory import Trajectory
@@ -231,7 +232,7 @@ class Reduced(Method):
         """Warn where a run with error control did not resolve its motion; `Trajectory.unresolved` has it of any run."""
         kind, dt = integrator_named(self.integrator), trajectory.settings["dt"]
         if trajectory._step_tolerance is not None:
-            unresolved = find_unresolved(trajectory, dt)
+            unresolved = find_unresolved(trajectory, dt, trial_of(trajectory))
         else:
             stages = trajectory.settings.get("stages", 0)
             task = Task(0.0, dt, 0.0, 0.0, stages)

@@ -4,13 +4,13 @@ import functools
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from varint.base.checks import choice
-from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
+from varint.base.errors import ArgumentError, ConvergenceError, UnresolvedError, UnresolvedWarning, VarintError
 from varint.base.numba import STATE, allocate, role_arrays
 from varint.kinematics.turns import carrying, start_turns
 from varint.mechanism.mechanism import Mechanism
@@ -25,7 +25,7 @@ from varint.results.derived import energies
 from varint.results.inputs.at_nodes import Commands
 from varint.results.resolution import Unresolved
 from varint.results.undamped import BY_ORDER_2, diagonal_factor, find_undamped
-from varint.runs.method import register
+from varint.runs.method import register, solve
 from varint.runs.problem import Problem, Recording
 from varint.runs.run import Block, Failure, Run
 from varint.runs.running import Job
@@ -41,6 +41,7 @@ ORDERS = (4, 6, 8, 10)
 HINGE = (Turn(Z),)  # motions that the joints have to allow
 ON_UNRESOLVED = ("warn", "raise", "ignore")
 ROUND_OFF = 1e-9  # of the potential energy: kinetic energies that are smaller do not count
+SHORTER, MOST = 4, 20_000  # times shorter steps are tried before they are proposed, up to so many
 UNRESOLVED = 0.01  # of the largest kinetic energy: change of the energy of a motion that the steps do not resolve
 
 
@@ -133,6 +134,24 @@ class Lobatto(Marched):
         """See `Marched`."""
         return LobattoRun(problem.mechanism, self.order // 2 + 1, grid, every, state)
 
+    def _advice(self, trajectory: Trajectory, when: float, most: float) -> str:
+        """Return the rest of a message: whether shorter steps keep the energy to ``most``, J, up to ``when``, s.
+
+        Empty where that would be another motion, or takes too long.
+        """
+        dt, load = trajectory.settings["dt"] / SHORTER, trajectory.record.load
+        if load is None or load.any() or not 0.0 < when <= MOST * dt:
+            return ""
+        finer = replace(self, dt=dt, order=trajectory.order, on_unresolved="ignore")
+        try:
+            change = energies(solve(Problem(trajectory.mechanism, when, trajectory[0]), finer))[0]
+        except ConvergenceError:
+            return f". Steps of {dt:g} s do not either"
+        except VarintError:  # inputs of the nodes of the run
+            return ""
+        resolved = np.abs(change - change[0]).max() <= most
+        return f". Use a smaller dt: {dt:g} s does" if resolved else f". Steps of {dt:g} s do not either"
+
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:
         """See `Method`."""
         if self.on_unresolved == "ignore" or not len(trajectory.t):
@@ -149,9 +168,10 @@ class Lobatto(Marched):
         if not change.max() > UNRESOLVED * scale:
             return
         when = float(trajectory.t[int(np.argmax(change > UNRESOLVED * scale))])
+        advice = self._advice(trajectory, when, UNRESOLVED * scale)
         message = (
             f"steps of {trajectory.settings['dt']:g} s do not resolve the motion: by t = {when:g} s the energy changed"
-            f" by more than {UNRESOLVED:.0%} of the largest kinetic energy, {scale:.3g} J. Use a smaller dt"
+            f" by more than {UNRESOLVED:.0%} of the largest kinetic energy, {scale:.3g} J{advice}"
         )
         self._tell(trajectory, Unresolved(message, when, None), stacklevel + 1)
 
@@ -236,8 +256,8 @@ class LobattoRun(SteppedRun):
         seconds = time.perf_counter() - began
         if status != CONVERGED:
             self.failure = Failure(
-                f"the step at t = {self.time:g} s could not be solved: it is too long for the motion. A smaller dt may"
-                " help, or varint.Variational, which divides such steps",
+                f"the step at t = {self.time:g} s could not be solved: it is too long for the motion."
+                " varint.Variational divides such steps",
                 self.time,
             )
         return self._block(np.arange(first // self.every + 1, self.done // self.every + 1) * self.every, out, seconds)

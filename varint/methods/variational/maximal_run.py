@@ -355,9 +355,7 @@ class MaximalRun(SteeredRun):
         touching, most = self.march.crowd()
         where += f"; moving bodies touch at {touching} points, a step solves for {most}" if touching > most else ""
         misfits = quick_misfits(self.mechanism, self.mechanism.compiled, self.march.state())
-        advice = [str(misfit) for misfit in misfits] or [
-            "A smaller dt may help; infinite loads or a lock-up cannot be solved"
-        ]
+        advice = [str(misfit) for misfit in misfits] or ["Infinite loads or a lock-up cannot be solved"]
         divided = f", not even in {2**DEEPEST_SUBSTEP} sub-steps" if self.march.halves else ""
         message = (
             f"the step at t = {when:g} s could not be solved{divided};"

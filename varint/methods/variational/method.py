@@ -51,6 +51,7 @@ from varint.results.undamped import BY_ORDER_2, find_undamped
 from varint.runs.method import AUTO, Method, method_class, register
 from varint.runs.parts import Arguments, parts_of, with_arguments
 from varint.runs.problem import MOST_STEPS, Problem, Recording
+from varint.runs.retrials import trial_of
 from varint.runs.run import Run
 from varint.runs.running import Job
 from varint.runs.trajectory import Trajectory
@@ -262,7 +263,8 @@ class Variational(Method):
             return
         if self.on_unresolved == "ignore":
             return
-        unresolved = find_unresolved(trajectory, trajectory.settings["dt"]) or _find_undamped(trajectory)
+        trial = trial_of(trajectory)
+        unresolved = find_unresolved(trajectory, trajectory.settings["dt"], trial) or _find_undamped(trajectory)
         if unresolved is None:
             return
         if self.on_unresolved == "raise":

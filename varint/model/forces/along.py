@@ -55,7 +55,7 @@ class AlongCoordinate(AlongMeasure):
         return [Effort((self._measure(structure),), self._law(), self._parameters())]
 
     def _measure(self, structure: "Structure") -> Measure:
-        return self._coordinate(structure, self.joint, self.coordinate, self.angles)
+        return self._coordinate(structure, self.joint, self.coordinate or 0, self.angles)
 
     def _law(self) -> Law:
         return self.law

@@ -3,13 +3,23 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from varint.measures.spin import Spin
 from varint.model.arrays import Values
+from varint.model.body import WORLD
 from varint.model.forces.along import AlongCoordinate
-from varint.model.forces.base import register
+from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.law import Law
 from varint.model.forces.spring import SPRING
+from varint.model.motion import Ball
+from varint.model.rotation_vectors import rotation_matrix
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
 
 
 def _dry_friction(value: float, rate: float, effort: float, smoothing: float) -> tuple[float, float, float]:
@@ -63,10 +73,42 @@ class TorsionSpring(AlongCoordinate):
         return {"stiffness": self.stiffness, "rest": self.rest_angle, "damping": self.damping}
 
 
+@dataclass(frozen=True, eq=False)
+class JointResistance(AlongCoordinate):
+    """An effort against the motion of a joint; ``coordinate``: by default the first, or of a ball joint all of it.
+
+    All of a ball joint is the angular velocity of body b seen from a, whatever their orientations.
+    """
+
+    coordinate: int | None = field(default=None, kw_only=True)  # type: ignore[assignment]
+
+    @property
+    def number(self) -> int:
+        """Return the number of its coordinate, 0 where that is not named."""
+        return self.coordinate or 0
+
+    def of_ball(self, structure: "Structure") -> bool:
+        """Return whether it acts against all of the motion of a ball joint."""
+        allowed = self._joint(structure, self.joint).allowed
+        return self.coordinate is None and self.angles is None and [type(motion) for motion in allowed] == [Ball]
+
+    def elements(self, structure: "Structure") -> list[Element]:
+        if not self.of_ball(structure):
+            return super().elements(structure)
+        joint = self._joint(structure, self.joint)
+        axes = np.eye(3) if joint.body_b == WORLD else rotation_matrix(structure.body(joint.body_b).quat_wxyz)
+        spins = (Spin(joint.body_a, joint.body_b, axis) for axis in axes.T)
+        return [Effort((spin,), self._law(), self._parameters()) for spin in spins]
+
+
 @register
 @dataclass(frozen=True, eq=False)
-class JointDamper(AlongCoordinate):
-    """Viscous damping of a joint coordinate, N m s/rad or N s/m."""
+class JointDamper(JointResistance):
+    """Viscous damping of a joint coordinate, N m s/rad or N s/m; of a ball joint of its relative angular velocity.
+
+    Of a ball joint whose ``coordinate`` is not named the torque on body b is -``damping`` times its angular velocity
+    seen from a, the same about every axis. Its effort as one number then has no meaning: it is a sum over axes.
+    """
 
     damping: float = field(kw_only=True)
 
@@ -82,8 +124,12 @@ class JointDamper(AlongCoordinate):
 
 @register
 @dataclass(frozen=True, eq=False)
-class JointFriction(AlongCoordinate):
-    """Dry friction of a joint coordinate: ``effort`` (N m or N) against the motion, as tanh(rate / ``smoothing``)."""
+class JointFriction(JointResistance):
+    """Dry friction of a joint coordinate: ``effort`` (N m or N) against the motion, as tanh(rate / ``smoothing``).
+
+    Of a ball joint whose ``coordinate`` is not named it is friction about each of the three axes of body b by itself,
+    as that of MuJoCo's ball joints: up to ``effort`` about each. Its effort as one number then has no meaning.
+    """
 
     effort: float = field(kw_only=True)
     smoothing: float = field(default=1e-2, kw_only=True)

@@ -3,10 +3,10 @@
 import importlib
 import pkgutil
 
-from varint.model.joints.base import REGISTRY, Joint
+from varint.model.joints.base import NAMES, REGISTRY, Joint
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
-globals().update(REGISTRY)
+globals().update(NAMES)
 
-__all__ = ["REGISTRY", "Joint", *REGISTRY]
+__all__ = ["NAMES", "REGISTRY", "Joint", *NAMES]

@@ -47,12 +47,19 @@ ALONG_ALL = (Along(X), Along(Y), Along(Z))
 SQUARE_ALL = (Square(X, Y), Square(Y, Z), Square(Z, X))
 
 REGISTRY: dict[str, type["Joint"]] = {}
+NAMES: dict[str, type["Joint"]] = {}  # the registry, and other names of its classes
 KindOfJoint = TypeVar("KindOfJoint", bound="Joint")
 
 
 def register(cls: type[KindOfJoint]) -> type[KindOfJoint]:
     """Add a class of joints to the registry, under its class name."""
-    REGISTRY[cls.__name__] = checked_call(cls)
+    REGISTRY[cls.__name__] = NAMES[cls.__name__] = checked_call(cls)
+    return cls
+
+
+def also_called(name: str, cls: type[KindOfJoint]) -> type[KindOfJoint]:
+    """Add another name, for scripts and files, of a class of joints, and return the class."""
+    NAMES[name] = cls
     return cls
 
 
@@ -92,6 +99,7 @@ class Joint(Frozen):
     damping_time: float | None = field(default=None, kw_only=True)
 
     needs_point: ClassVar[bool] = True
+    older_name: ClassVar[str] = ""  # its "type" in mechanism files without a format mark, where that has changed
 
     def __post_init__(self) -> None:
         check_name(self.name, "a joint")

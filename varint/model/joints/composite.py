@@ -8,7 +8,7 @@ import numpy as np
 
 from varint.base.checks import kind_of, made, sequence_of, shown
 from varint.base.errors import MechanismError
-from varint.model.joints.base import REGISTRY, ProductJoint, register
+from varint.model.joints.base import NAMES, ProductJoint, register
 from varint.model.motion import Ball, Motion, Shift, Slide, Turn
 from varint.model.product_joint import Product, adjoint, along_screw, inverse, pose_matrix
 
@@ -48,7 +48,7 @@ class Composite(ProductJoint):
         label = f"part {number} of {self.label}"
         if not isinstance(part, Mapping):
             raise MechanismError(f"{label} must be a dict with a joint's type and arguments, got {shown(part)}")
-        kind = kind_of(part, REGISTRY, label, "joint")
+        kind = kind_of(part, NAMES, label, "joint")
         for key in OWN:
             if key in part:
                 raise MechanismError(f"{label}: no {key!r}, it is that of the composite")

@@ -340,7 +340,7 @@ def _moving(force: Moved | Driven) -> str:
 def cannot_follow(force: Moved | Driven | NoSlip, gap: float) -> str:
     """Return the message if a body stays behind the motion, or leaves its plane; ``gap``: m, or sizes of a part."""
     if isinstance(force, NoSlip):
-        return f"{force.label} is {gap:.3g} m off its plane: smaller steps or tolerances may help"
+        return f"{force.label} is {gap:.3g} m off its plane"
     return (
         f"{force.label} asks for a motion that the joints, or other prescribed motions, do not allow:"
         f" {_moving(force)} is {gap:.3g} m, or rad, away from it"

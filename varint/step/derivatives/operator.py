@@ -32,7 +32,7 @@ from varint.step.efforts import (
     unknown_to_velocity,
 )
 from varint.step.loads import body_of, differentiate_loads
-from varint.step.measures import weighted_curvature
+from varint.step.measures import OWN_TRANSPOSE, transposed_curvature, weighted_curvature
 from varint.step.momentum import momentum_derivative
 
 
@@ -144,6 +144,9 @@ def curve_transposed(plan, ws, m, position, rotation, gradient, motion, out):
 
     K z - (0, g_theta x z_theta) with z the motion and g the ``gradient`` (2, 6) of the measure.
     """
+    if OWN_TRANSPOSE[plan.measures.kind[m]]:  # its gradient is that of no scalar
+        transposed_curvature(plan, m, rotation, motion, out)
+        return
     weighted_curvature(plan, ws, m, position, rotation, motion, out)
     for s in range(2):
         lever = cross(vector(gradient[s, 3:]), vector(motion[s, 3:]))

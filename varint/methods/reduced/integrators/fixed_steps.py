@@ -17,6 +17,7 @@ from varint.methods.reduced.mesh_stages import MeshStages
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import is_impulsive
 
+SHORTER = 16  # times shorter is the step that is tried where one fails
 REGULAR = 0.95  # of det S: a step that fails is tried again in charts that are as regular as there are
 
 
@@ -122,9 +123,18 @@ class FixedSteps(Integrator):
         except (Blocked, NotFinite, Overflow) as problem:
             self.failure = str(problem)
         except (NotConverged, np.linalg.LinAlgError):
-            self.failure = "Newton's iteration did not converge. A smaller dt may help"
+            self.failure = f"Newton's iteration did not converge{self._shorter()}"
         else:
             self.steps += 1
+
+    def _shorter(self) -> str:
+        """Return whether a shorter step from the node can be solved, as the rest of a message."""
+        size = self.h / SHORTER
+        try:
+            self.attempt(size)
+        except (Blocked, NotFinite, Overflow, NotConverged, np.linalg.LinAlgError):
+            return f", nor does it in a step of {size:.3g} s: shorter steps are not the remedy"
+        return f". A step of {size:.3g} s converges there: take a smaller dt"
 
     def attempt(self, size: float) -> tuple[np.ndarray, np.ndarray]:
         """Return q (nq,) and rates after a step of ``size``, s, which `arrive` takes; raises if it cannot be solved."""
@@ -134,7 +144,7 @@ class FixedSteps(Integrator):
             self.stages.multiplier = np.zeros_like(self.stages.multiplier)
             after = self._after(REGULAR, size)
         if not all(np.isfinite(part).all() for part in after):
-            raise Overflow("the motion is not finite any more. A smaller dt may help")
+            raise Overflow("the motion is not finite any more")
         return after
 
     def arrive(self, after: tuple[np.ndarray, np.ndarray], size: float, t: float) -> None:

@@ -1,6 +1,7 @@
 """Two translations in a plane."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,12 +11,13 @@ from varint.model.motion import Slide
 
 @register
 @dataclass(frozen=True, eq=False)
-class Planar(AxisJoint):
+class PlanarTranslation(AxisJoint):
     """Translation in the plane across ``axis``, no rotation. Coordinates: displacements along frame X and Y, m."""
 
     forbidden = (Along(Z),) + SQUARE_ALL
     allowed = (Slide(X), Slide(Y))
     needs_point = False
+    older_name: ClassVar[str] = "Planar"
 
     def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         return p[..., :Z]
