@@ -156,5 +156,8 @@ def crossing(number, k, state, kink):
             near = gap(other)
     except (VarintError, IndexError):
         return None
-    is_there = abs(near) <= SETTLED and abs(other) > TINY * float(number.size)
-    return float(other) if is_there or other == 0.0 == near else None
+    try:
+        x = other if abs(other) > TINY * float(number.size) else 0.0
+        return x if abs(gap(x)) <= SETTLED else None
+    except VarintError:
+        return None

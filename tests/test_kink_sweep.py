@@ -28,13 +28,21 @@ def end_in_maximal_coordinates(mechanism, state):
     return vi.simulate(mechanism, LENGTH, DT, state=state, tol=1e-13, on_unresolved="ignore")
 
 
+def in_reduced_coordinates(mechanism, objective, names, state):
+    return vi.redmax.gradient(mechanism, objective, LENGTH, DT, with_respect_to=names, state=state)
+
+
+def end_in_reduced_coordinates(mechanism, state):
+    return vi.redmax.simulate(mechanism, LENGTH, DT, state=state, integrator="bdf2")
+
+
 def slopes(value, step):
     """Differences of a function of a number: to both sides, to the right and to the left."""
 
     def at(share):
         try:
             return value(share)
-        except vi.MechanismError:  # beyond a bound
+        except (vi.MechanismError, vi.ConvergenceError):  # beyond a bound, or a jump on which no step ends
             return np.nan
 
     here, far, near, back, behind = (at(share * step) for share in (0.0, 1.0, 0.5, -0.5, -1.0))
@@ -142,3 +150,12 @@ def test_every_number_of_every_force_beside_its_kinks(name, start):
     mechanism, state = start(sample_mechanism(np.random.default_rng(1), SAMPLES[name]))
     for changed, force, at in cases(mechanism, state):
         check(changed, force, state, at)
+
+
+@pytest.mark.slow
+@pytest.mark.many
+@pytest.mark.parametrize("name", ["Cable", "JointStop", "LengthStop", "GroundContact", "VelocityMotor", "Tendon"])
+def test_numbers_beside_kinks_in_reduced_coordinates(name):
+    mechanism, state = moving(sample_mechanism(np.random.default_rng(1), SAMPLES[name]))
+    for changed, force, at in cases(mechanism, state):
+        check(changed, force, state, at, in_reduced_coordinates, end_in_reduced_coordinates)

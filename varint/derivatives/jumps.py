@@ -9,7 +9,7 @@ from varint.base.errors import KinkWarning, MechanismError
 from varint.derivatives.along_run import MotionSum
 from varint.derivatives.backward import Adjoint
 from varint.derivatives.numbers import Number
-from varint.derivatives.stage_slopes import MATTERS, slopes_of
+from varint.derivatives.stage_slopes import MATTERS, slopes_of, tell_kink
 from varint.derivatives.taped import MaximalTape
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.base import Effort, Force
@@ -79,13 +79,7 @@ class Jumps(MotionSum):
                 stacklevel=LEVEL,
             )
         for name in dict.fromkeys(kinked):
-            warnings.warn(
-                f"the run stands at a kink of a force by '{name}': the derivatives to both sides differ, and what is"
-                " given is near that of one side, the larger where both are smooth; in a run that stays there, as of"
-                f" bodies at rest, it may be of neither. Change '{name}' a little for the derivative beside the kink",
-                KinkWarning,
-                stacklevel=LEVEL,
-            )
+            tell_kink(name)
 
 
 class InputKinks(MotionSum):
