@@ -279,3 +279,31 @@ def test_states_of_lists_are_states(simulate):
     lists = vi.State(*(array.tolist() for array in list(vars(state).values())[:4]))
     runs = [simulate(mechanism, 0.05, 1e-2, state=each).position for each in (state, lists)]
     assert np.array_equal(*runs)
+
+
+def turned_stop(angle):
+    m = disc(vi.JointStop("s", joint="h", lower=0.0, upper=1.5 * np.pi), vi.Motor("t", joint="h", effort=0.01))
+    return m, m.state(coordinates={"h": angle})
+
+
+def ends(run):
+    return {"first": float(run.coordinates["h"][0]), "last": float(run.coordinates["h"][-1])}
+
+
+@pytest.mark.parametrize("formulation", ["maximal", "reduced"])
+def test_members_of_ensembles_start_with_turns(formulation):
+    given = {"workers": 1, "measure": ends, "formulation": formulation}
+    table = vi.ensemble(turned_stop, {"angle": [3.0, 4.0]}, 3.0, 1e-2, **given).table
+    np.testing.assert_allclose(table["first"], [3.0, 4.0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(table["last"], 1.5 * np.pi, rtol=0, atol=1e-7)
+
+
+def test_episodes_start_with_turns():
+    pytest.importorskip("gymnasium")
+    m, start = turned_stop(4.0)
+    made = vi.gym.make(m, reward=lambda stepper: 0.0, actions={"t": (-1.0, 1.0)}, start=lambda random: start, dt=0.01)
+    for _ in range(2):
+        assert made.reset()[0][0] == pytest.approx(4.0, abs=1e-12)
+        for _ in range(300):
+            last = made.step(np.array([0.01]))[0]
+        assert last[0] == pytest.approx(1.5 * np.pi, abs=1e-7)

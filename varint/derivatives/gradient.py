@@ -22,7 +22,7 @@ from varint.derivatives.along_run import MotionSum, go_back
 from varint.derivatives.backward import Adjoint, adjoints_of
 from varint.derivatives.changes import Changed, Changes, bends
 from varint.derivatives.given import LoadPlace
-from varint.derivatives.jumps import Jumps
+from varint.derivatives.jumps import InputKinks, Jumps
 from varint.derivatives.local import Derivative, Local
 from varint.derivatives.meshes.adjoint import MeshAdjoint
 from varint.derivatives.meshes.numbers import MeshNumbers
@@ -182,8 +182,9 @@ def gradient(
         derivatives[name] = partial(_by_load, name)
     for adjoint in adjoints:
         adjoint.by.wanted[0] = by_numbers.of_rows
-    go_back(run, adjoints, [*by_numbers.sums, jumps := Jumps(len(adjoints), run)])
-    jumps.tell(by_numbers.slopes)
+    jumps, inputs = Jumps(len(adjoints), run), InputKinks(len(adjoints), run, numbers)
+    go_back(run, adjoints, [*by_numbers.sums, jumps, inputs])
+    jumps.tell([*(name for name, each in by_numbers.slopes if each.stands_at_kink()), *inputs.names])
     by = {}
     for name in names:
         found = [derivatives[name](k, each) for k, each in enumerate(adjoints)]

@@ -251,13 +251,19 @@ class Differences(Generic[Made]):
 
     def __init__(self, make: Callable[[float], Made], step: float) -> None:
         self.made: dict[float, Made] = {}
-        self.step = step
+        self.step, self.make = step, make
 
         def kept(share: float) -> float:
-            self.made[share] = make(share)
+            self.at(share)
             return 0.0
 
         differences(kept, step)
+
+    def at(self, change: float) -> Made:
+        """Return what is made at a change, once."""
+        if change not in self.made:
+            self.made[change] = self.make(change)
+        return self.made[change]
 
     def of(self, value: Callable[[Made], float]) -> float:
         """The derivative of the ``value`` of what was made."""

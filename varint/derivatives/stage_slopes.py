@@ -3,11 +3,13 @@
 Each stage has its own steps: shorter ones where the two sides of a difference disagree, and at a kink one side alone.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from varint.base.errors import MechanismError
+from varint.base.callers import level_of_user
+from varint.base.errors import KinkWarning, MechanismError
 from varint.base.numba import CompiledRecord
 from varint.derivatives.along_run import MotionSum
 from varint.derivatives.backward import Adjoint
@@ -20,6 +22,7 @@ from varint.step.workspace import workspace
 
 FIRST = 0.2  # of the step of a number: the first differences
 ONE_SIDED = 2e-5  # differences to one side, over a step and over half of it, agree to this: no kink on that side
+ROUND_OFF, SAFE = 1e-12, 16.0  # of a step: so short that values change by their round-off alone; its largest, of that
 MATTERS = 1e-6  # of a derivative: what a kink changes
 
 Kernel = Callable[..., None]
@@ -69,27 +72,36 @@ class StageSlopes(MotionSum):
         return bool(self.kink > MATTERS * max(float(np.abs(each)) for each in self.totals))
 
 
-def slopes_of(values: Callable[[float, np.ndarray], np.ndarray], count: int) -> tuple[np.ndarray, float]:
+def slopes_of(
+    values: Callable[[float, np.ndarray], np.ndarray], count: int, first: float = FIRST, rounded: bool = False
+) -> tuple[np.ndarray, float]:
     """Return derivatives (count,) at 0 of ``values(share, stages)``, one a stage, and the difference of sides of kinks.
 
-    Steps get shorter until differences to both sides agree. At a kink the derivative is that of the side on which the
-    values are smooth, of two such sides the larger.
+    Steps get shorter, from ``first`` on, until differences to both sides agree. At a kink the derivative is that of the
+    side on which the values are smooth, of two such sides the larger. ``rounded``: whether values are what is left of
+    larger terms that cancel; what their round-off makes of differences is then no kink.
     """
-    slopes, left, h = np.zeros(count), np.arange(count), FIRST
-    least, here = np.full(count, np.inf), values(0.0, np.arange(count))
+    slopes, left, h = np.zeros(count), np.arange(count), first
+    least, here, floor = np.full(count, np.inf), values(0.0, np.arange(count)), 0.0
     for _ in range(SCALES):
         ahead, near, back, behind = (values(share * h, left) for share in (1.0, 0.5, -0.5, -1.0))
         middle = here[left]
         right = (4.0 * near - ahead - 3.0 * middle) / h
         before = (3.0 * middle - 4.0 * back + behind) / h
         central, bend = (8.0 * (near - back) - (ahead - behind)) / (6.0 * h), np.abs(right - before)
-        noise = NOISE * np.max(np.abs([ahead, behind, middle]), axis=0) / h
+        noise = (NOISE * np.max(np.abs([ahead, behind, middle]), axis=0) + floor) / h
         better = bend < least[left]
         slopes[left[better]], least[left[better]] = central[better], bend[better]
         kinked = ~(bend <= SAME * np.abs(central) + noise)
+        if kinked.any() and rounded and not floor:
+            stages = np.arange(count)
+            apart = [np.abs(values(share, stages) - here).max() for share in (ROUND_OFF, -ROUND_OFF)]
+            floor = SAFE * max(*apart, np.finfo(float).tiny)
+            noise = noise + floor / h
+            kinked = ~(bend <= SAME * np.abs(central) + noise)
         if not kinked.any():
             return slopes, 0.0
-        if h > 1.5 * FIRST * FINER ** (SCALES - 1):
+        if h > 1.5 * first * FINER ** (SCALES - 1):
             left, h = left[kinked], h * FINER
     left, right, before, noise = left[kinked], right[kinked], before[kinked], noise[kinked]
     near, back = near[kinked], back[kinked]
@@ -104,6 +116,17 @@ def slopes_of(values: Callable[[float, np.ndarray], np.ndarray], count: int) -> 
     one = np.where(smooth[0], right, before)
     slopes[left] = np.where(both, larger, np.where(smooth[0] | smooth[1], one, slopes[left]))
     return slopes, float(np.abs(right - before)[both].sum())
+
+
+def tell_kink(name: str) -> None:
+    """Warn the user that a run stands at a kink by a number."""
+    warnings.warn(
+        f"the run stands at a kink of a force by '{name}': the derivatives to both sides differ, and what is given is"
+        " near that of one side, the larger where both are smooth; in a run that stays there, as of bodies at rest, it"
+        f" may be of neither. Change '{name}' a little for the derivative beside the kink",
+        KinkWarning,
+        stacklevel=level_of_user(),
+    )
 
 
 def arrays_of(record: CompiledRecord) -> list[np.ndarray]:

@@ -27,6 +27,10 @@ class State(Shown):
     its angles are the nearest to zero, or to the middle of the range that stops leave them, where that is up to one
     turn. Where stops leave an angle more than that, a run that starts there gives a TurnsWarning. Without ``memory``
     internal variables start at the values that the force describes.
+
+    Steps of one size by methods of one step go on from a node of a run as the run does. A node is not all where steps
+    depend on those before: of order 1 with forces, "bdf2", adaptive steps and error control; ``resume=True`` and
+    `Stepper.restore` go on with these.
     """
 
     position: np.ndarray  # (nb, 3) centre of mass, m, world

@@ -14,11 +14,22 @@ from numpy.typing import ArrayLike
 from varint.base.checks import by_name, choice, flag, function_of, sequence_of
 from varint.base.errors import ArgumentError
 from varint.derivatives.meshes.numbers import share_of_steps
-from varint.derivatives.numbers import START, Number, by_scalars, check_names, made_of, number_of, start_of
+from varint.derivatives.numbers import (
+    START,
+    Differences,
+    Number,
+    by_differences,
+    check_names,
+    made_of,
+    number_of,
+    of_shape,
+    start_of,
+)
 from varint.derivatives.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked
 from varint.derivatives.reduced.records import ReducedSetting
 from varint.derivatives.reduced.residuals import Described, ReducedAdjoint
 from varint.derivatives.reduced.tape import ReducedTape
+from varint.derivatives.stage_slopes import MATTERS, slopes_of, tell_kink
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.charts import EXPONENTIAL
 from varint.methods.reduced.integrators import DEFAULT, INTEGRATORS
@@ -30,6 +41,7 @@ from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.runs.parts import Arguments, posed, with_arguments
 from varint.runs.problem import Problem
+from varint.step.laws import SPRING
 
 START_Q, START_RATES = f"{START}.q", f"{START}.qdot"
 SCHEMES = {name: kind for name, kind in INTEGRATORS.items() if issubclass(kind, Implicit | Explicit)}
@@ -125,7 +137,9 @@ def gradient(
         elif name in (START_Q, START_RATES):
             found = [each.by_coordinates(first)[name == START_RATES] for each in adjoints]
         else:
-            found = _by_number(numbers[name], adjoints, state)
+            found, kinked = _by_number(numbers[name], adjoints, state)
+            if kinked:
+                tell_kink(name)
         if of_mechanism and name in numbers:
             itself = by_itself(objective, numbers[name], made, states, alone)
             found = [through + direct for through, direct in zip(found, itself, strict=True)]
@@ -135,17 +149,38 @@ def gradient(
 
 def _by_number(
     number: Number, adjoints: Sequence[ReducedAdjoint], state: State | ReducedState | None
-) -> list["float | np.ndarray"]:
-    """The derivatives by a number of the description, of its shape; ``state`` as in `gradient`."""
-    mechanism = adjoints[0].run.mechanism
+) -> tuple[list["float | np.ndarray"], bool]:
+    """The derivatives by a number of the description, of its shape, and whether the run stands at a kink by it.
+
+    ``state`` as in `gradient`.
+    """
+    run, mechanism = adjoints[0].run, adjoints[0].run.mechanism
     if _is_input(number, mechanism):
-        return [_by_input(number, adjoint, state) for adjoint in adjoints]
+        pairs = [_by_input(number, adjoint, state) for adjoint in adjoints]
+        return [slope for slope, _ in pairs], any(kinked for _, kinked in pairs)
 
-    def scalars(changed: Mechanism) -> list[float]:
-        start = _start_of(changed, state)
-        return [adjoint.scalar(changed, start) for adjoint in adjoints]
+    def scalars(changed: Mechanism) -> list[tuple[float, np.ndarray]]:
+        other = Described(run, changed, _start_of(changed, state))
+        return [(adjoint.beside_stages(other), adjoint.by_stages(other)) for adjoint in adjoints]
 
-    return by_scalars(number, mechanism, scalars, len(adjoints), share_of_steps(number, mechanism))
+    laws, share = mechanism.compiled.plan.laws, share_of_steps(number, mechanism)
+    smooth = bool((laws.kind == SPRING).all()) and not mechanism.compiled.plan.loads.kind.size
+    parts, found, kinked = by_differences(number, mechanism, scalars, share), [], False
+    for k in range(len(adjoints)):
+        slopes = []
+        for part in parts:
+            if smooth or -part.step not in part.made or part.step not in part.made:  # or at a bound, from one side
+                slopes.append(part.of(lambda made, k=k: made[k][0] + float(made[k][1].sum())))
+                continue
+
+            def values(share: float, stages: np.ndarray, k: int = k, part: Differences = part) -> np.ndarray:
+                return part.at(share * part.step)[k][1][stages]
+
+            by_stage, kink = slopes_of(values, len(part.made[part.step][k][1]), 1.0, rounded=True)
+            kinked |= kink > MATTERS * float(np.abs(by_stage).sum())
+            slopes.append(part.of(lambda made, k=k: made[k][0]) + float(by_stage.sum()) / part.step)
+        found.append(of_shape(number, slopes))
+    return found, kinked
 
 
 def _start_of(mechanism: Mechanism, state: State | ReducedState | None) -> State | ReducedState:
@@ -160,17 +195,24 @@ def _is_input(number: Number, mechanism: Mechanism) -> bool:
     return number.value.ndim == 1 and number.series is not None and not mechanism.forces[number.series].constraint
 
 
-def _by_input(number: Number, adjoint: ReducedAdjoint, state: State | ReducedState | None) -> np.ndarray:
-    """The derivative (steps + 1,) by an input: of each stage by its own, which is linear between the nodes."""
-    run, step, values = adjoint.run, float(number.steps.max()), []
-    for share in (step, -step, 0.5 * step, -0.5 * step):
-        changed = number.replaced(number.value + share)
-        values.append(adjoint.by_stages(Described(run, changed, _start_of(changed, state))))
-    slopes = (8.0 * (values[2] - values[3]) - (values[0] - values[1])) / (6.0 * step)
+def _by_input(number: Number, adjoint: ReducedAdjoint, state: State | ReducedState | None) -> tuple[np.ndarray, bool]:
+    """The derivative (steps + 1,) by an input: of each stage by its own, which is linear between the nodes.
+
+    And whether the run stands at a kink by it.
+    """
+    run, step, made = adjoint.run, float(number.steps.max()), dict[float, np.ndarray]()
+
+    def values(share: float, stages: np.ndarray) -> np.ndarray:
+        if share not in made:
+            changed = number.replaced(number.value + share * step)
+            made[share] = adjoint.by_stages(Described(run, changed, _start_of(changed, state)))
+        return made[share][stages]
+
+    slopes, kink = slopes_of(values, sum(len(each.stages) for each in run.steps), 1.0, rounded=True)
     found, inputs = np.zeros(number.value.shape), run.equations.inputs
     assert inputs is not None
-    for stage, slope in zip((stage for each in run.steps for stage in each.stages), slopes, strict=True):
+    for stage, slope in zip((stage for each in run.steps for stage in each.stages), slopes / step, strict=True):
         left, share = inputs.place(stage.t)
         found[left] += (1.0 - share) * slope
         found[left + 1] += share * slope
-    return found
+    return found, kink > MATTERS * float(np.abs(slopes).sum())

@@ -203,16 +203,12 @@ class ReducedAdjoint:
         by_q, by_rates = np.split(by @ np.linalg.lstsq(of_angles, of_vectors, rcond=None)[0], 2)
         return by_q, by_rates
 
-    def scalar(self, changed: Mechanism, state: State | ReducedState) -> float:
-        """A function of the description with the same derivatives as the objective: its value for a ``changed`` one.
-
-        ``state``: where the run of the ``changed`` mechanism starts.
-        """
-        other = Described(self.run, changed, state)
+    def beside_stages(self, other: Described) -> float:
+        """A function of the description that has with `by_stages` the same derivatives as the objective."""
         (q, rates), (first, first_rates) = other.start, self.run.joints_at_start
         total = self.by_q @ (q - first) + self.by_rates @ (rates - first_rates)
         law_start = other.equations.compiled.law_start - self.run.equations.compiled.law_start
-        total += self.back.by_integral @ law_start + self.by_stages(other).sum()
+        total += self.back.by_integral @ law_start
         if self.run.meshes:
             total += self._of_start(other.vertices_at_start())
         for node, by, by_vertices in zip(self.run.nodes, self.by_states, self.by_vertices, strict=True):
