@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import ROUND_OFF, freeze, known_name, of_type, sequence_of, shown, unit_quaternion
 from varint.base.errors import AssemblyError, StateError
 from varint.kinematics.beam_strains import Strain, strains_of
-from varint.kinematics.closure import Closure, Weld, closed_to, coordinate_units
-from varint.kinematics.drift import joint_drift
+from varint.kinematics.closure import Closure, Weld, coordinate_units
 from varint.kinematics.frames import (
     JointFrames,
     forward_pose,
@@ -22,6 +21,7 @@ from varint.kinematics.frames import (
     with_world,
     without_turns,
 )
+from varint.kinematics.tree_poses import are_at, are_closed, poses_along_tree
 from varint.kinematics.turns import TurnCounter, checked_turns, coordinates_near
 from varint.model.body import WORLD
 from varint.model.bounds import bounded_array
@@ -78,6 +78,10 @@ def make_state(
     placed = joints_outside_loops(structure, compiled, coordinates)
     if placed:
         forward_pose(structure, compiled.topology, {name: coordinates[name] for name in placed}, x, R)
+    if coordinates.keys() - placed and not (positions or quats):
+        pose = poses_along_tree(structure, compiled, coordinates)
+        if are_at(structure, compiled, coordinates, *pose) and are_closed(structure, compiled, *pose):
+            (x, R), placed = pose, {*coordinates}
     for _ in range(HEAVY_PASSES if positions or quats else 1):
         for body, value in positions.items():
             x[body] = value
@@ -194,7 +198,11 @@ def _closed(
     ``placed``: joints that are at their coordinates; ``strains``: of beams that are rigid; ``counter``: counts turns
     along the path.
     """
-    if not (strains or still or heavy_x or heavy_R) and placed == coordinates.keys() and _are_closed(compiled, x, R):
+    if (
+        not (strains or still or heavy_x or heavy_R)
+        and placed == coordinates.keys()
+        and are_closed(structure, compiled, x, R)
+    ):
         _check_sense(structure, x, R)
         return x, R
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
@@ -223,15 +231,6 @@ def _closed(
                 here = _starts(compiled, frames, coordinates, placed, x, R)
     _check_sense(structure, x, R)
     return x, R
-
-
-def _are_closed(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> bool:
-    """Return whether the joints are closed at a pose, as along a tree; False if constraints of forces hold as well."""
-    if compiled.plan.constraints.row.size:
-        return False
-    pose = state_of(x, R, np.zeros((len(x), 6)))
-    open_by = joint_drift(compiled, pose.position[None], pose.quat_wxyz[None])[0]
-    return bool(open_by <= closed_to(compiled.length, x))
 
 
 def _starts(
