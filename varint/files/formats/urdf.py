@@ -59,6 +59,7 @@ OF_ONE = (Revolute, Prismatic)  # coordinate
 OF_LIMIT = ("effort", "velocity", "drake:acceleration")  # attributes without effect on the motion
 ONCE = ("inertial", "axis", "limit", "dynamics", "origin", "mimic")  # elements of a link or a joint
 INERTIA = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+VERSIONS = ("1", "1.0", "1.1", "1.2")  # each with all elements of those before
 POSE = ("xyz", "rpy", "quat_xyzw")
 LEAVES = {  # elements without elements inside, and their attributes
     "origin": POSE,
@@ -109,6 +110,8 @@ class _Reading(RobotReading):
     def robot(self) -> Robot:
         """Return the links, joints and couplings of the file, placed in the world."""
         self.note_unknown(self.root, ("link", "joint", DRAKE_JOINT, "loop_joint"), ("name", "version"))
+        if self.root.attributes.get("version", "1.0").strip() not in VERSIONS:
+            self.notes.not_understood(f"version {shown(self.root.attributes['version'])} of <robot>", self.root)
         above: dict[str, XMLElement] = {}  # of each link the joint that places it, the first in the file
         closing = []
         for joint in self.joints.values():
@@ -253,6 +256,7 @@ class _Reading(RobotReading):
         a, b = self._link(joint, "parent"), self._link(joint, "child")
         known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
         self.note_unknown(joint, known, ("name", "type"))
+        self.leave_out_of(joint, _without_effect(kind))
         if name in self.leader and not self.leader[name][1]:
             self.notes.read(f"joint '{name}' mimics with the multiplier 0: it is fixed", joint)
             kind = None
@@ -304,6 +308,7 @@ class _Reading(RobotReading):
         name, a, b = joint.need("name"), self._link(joint, "parent"), self._link(joint, "child")
         self.note_unknown(joint, ("origin", "parent", "child", "axis", "limit", "dynamics"), ("name", "type"))
         kind = _kind(joint)
+        self.leave_out_of(joint, _without_effect(kind))
         axis = axis_of(joint) if kind in WITH_AXIS else None
         tie, turned = self._closed(joint, (a, self.place[a] @ origin_of(joint)), (b, self.place[b]), axis)
         tie.along = self._along(joint, kind, turned)
@@ -480,6 +485,13 @@ def _kind(joint: XMLElement) -> type[Joint] | None:
     subject = f"{joint.place}: joint '{joint.need('name')}': no type"
     kinds = DRAKE_KINDS if joint.tag == DRAKE_JOINT else KINDS
     return kinds[known_name(joint.need("type"), kinds, subject, MechanismError)]
+
+
+def _without_effect(kind: type[Joint] | None) -> tuple[str, ...]:
+    """Return the elements that joints of a kind do not have."""
+    if kind is None:
+        return ("axis", "limit", "dynamics")
+    return () if kind in WITH_AXIS else ("axis",)
 
 
 def load(path: Path, options: ImportOptions) -> Mechanism:
