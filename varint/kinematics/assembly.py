@@ -81,7 +81,8 @@ def make_state(
     if coordinates.keys() - placed and not (positions or quats):
         pose = poses_along_tree(structure, compiled, coordinates)
         if are_at(structure, compiled, coordinates, *pose) and are_closed(structure, compiled, *pose):
-            (x, R), placed = pose, {*coordinates}
+            x[:], R[:] = pose
+            placed = {*coordinates}
     for _ in range(HEAVY_PASSES if positions or quats else 1):
         for body, value in positions.items():
             x[body] = value

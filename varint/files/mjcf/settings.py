@@ -98,7 +98,7 @@ ELSEWHERE = ("visual", "asset", "sensor", "contact", "custom", "extension", "sta
 
 
 def note_settings(root: XMLElement, notes: ImportNotes) -> None:
-    """Note the attributes in a model that are left out, those of one reason in one entry, with the first element."""
+    """Note the attributes in a model that are left out, in one entry a reason, with the first element."""
     by_reason: dict[str, dict[str, XMLElement]] = {}
     for element in _elements(root):
         for name, value in element.attributes.items():

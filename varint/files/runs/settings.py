@@ -19,12 +19,8 @@ def checked_settings(settings: dict) -> dict:
         if not isinstance(settings[name], kind) or isinstance(settings[name], bool):
             raise ValueError(f"its setting '{name}' is {shown(settings[name])}")
     wrong = [name for name, least in (("every", 1), ("steps", 0)) if not least <= settings[name] <= MOST_STEPS]
-    times = [settings[name] for name in ("duration", "dt")]
-    wrong += [
-        name
-        for name, value in zip(("duration", "dt"), times, strict=True)
-        if value is not None and not (math.isfinite(value) and value > 0.0)
-    ]
+    lengths = {name: settings[name] for name in ("duration", "dt") if settings[name] is not None}
+    wrong += [name for name, value in lengths.items() if not (math.isfinite(value) and value > 0.0)]
     if wrong:
         raise ValueError(f"its setting '{wrong[0]}' is {shown(settings[wrong[0]])}")
     chosen = settings.get("chosen", {"energy_error": 0.0})
