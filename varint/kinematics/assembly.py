@@ -79,9 +79,9 @@ def make_state(
     if placed:
         forward_pose(structure, compiled.topology, {name: coordinates[name] for name in placed}, x, R)
     if coordinates.keys() - placed and not (positions or quats):
-        pose = poses_along_tree(structure, compiled, coordinates)
-        if are_at(structure, compiled, coordinates, *pose) and are_closed(structure, compiled, *pose):
-            x[:], R[:] = pose
+        along = poses_along_tree(structure, compiled, coordinates)
+        if are_at(structure, compiled, coordinates, *along) and are_closed(structure, compiled, *along):
+            x[:], R[:] = along
             placed = {*coordinates}
     for _ in range(HEAVY_PASSES if positions or quats else 1):
         for body, value in positions.items():

@@ -55,6 +55,7 @@ DRAKE_KINDS: dict[str, type[Joint] | None] = {  # of <drake:joint>, along the ax
     "universal": Universal,
 }
 WITH_AXIS = (Revolute, Prismatic, Free2D)
+OF_KINDS = {"axis": WITH_AXIS} | dict.fromkeys(("limit", "dynamics"), tuple(filter(None, KINDS.values())))
 OF_ONE = (Revolute, Prismatic)  # coordinate
 OF_LIMIT = ("effort", "velocity", "drake:acceleration")  # attributes without effect on the motion
 ONCE = ("inertial", "axis", "limit", "dynamics", "origin", "mimic")  # elements of a link or a joint
@@ -256,7 +257,7 @@ class _Reading(RobotReading):
         a, b = self._link(joint, "parent"), self._link(joint, "child")
         known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
         self.note_unknown(joint, known, ("name", "type"))
-        self.leave_out_of(joint, _without_effect(kind))
+        self.leave_out_of(joint, [tag for tag, kinds in OF_KINDS.items() if kind not in kinds])
         if name in self.leader and not self.leader[name][1]:
             self.notes.read(f"joint '{name}' mimics with the multiplier 0: it is fixed", joint)
             kind = None
@@ -308,7 +309,7 @@ class _Reading(RobotReading):
         name, a, b = joint.need("name"), self._link(joint, "parent"), self._link(joint, "child")
         self.note_unknown(joint, ("origin", "parent", "child", "axis", "limit", "dynamics"), ("name", "type"))
         kind = _kind(joint)
-        self.leave_out_of(joint, _without_effect(kind))
+        self.leave_out_of(joint, [tag for tag, kinds in OF_KINDS.items() if kind not in kinds])
         axis = axis_of(joint) if kind in WITH_AXIS else None
         tie, turned = self._closed(joint, (a, self.place[a] @ origin_of(joint)), (b, self.place[b]), axis)
         tie.along = self._along(joint, kind, turned)
@@ -485,13 +486,6 @@ def _kind(joint: XMLElement) -> type[Joint] | None:
     subject = f"{joint.place}: joint '{joint.need('name')}': no type"
     kinds = DRAKE_KINDS if joint.tag == DRAKE_JOINT else KINDS
     return kinds[known_name(joint.need("type"), kinds, subject, MechanismError)]
-
-
-def _without_effect(kind: type[Joint] | None) -> tuple[str, ...]:
-    """Return the elements that joints of a kind do not have."""
-    if kind is None:
-        return ("axis", "limit", "dynamics")
-    return () if kind in WITH_AXIS else ("axis",)
 
 
 def load(path: Path, options: ImportOptions) -> Mechanism:

@@ -65,18 +65,8 @@ SOLVER += [
 ]
 SOLVER += ["diagexact", "speculative", "sensor", "clampctrl"]
 PICTURES = ["rgba", "group", "castshadow", "width"]
-OF_USERS = [
-    "user",
-    "nuser_actuator",
-    "nuser_body",
-    "nuser_cam",
-    "nuser_geom",
-    "nuser_jnt",
-    "nuser_sensor",
-    "nuser_site",
-    "nuser_tendon",
-]
-OF_USERS += ["nuserdata", "nkey", "njmax", "nconmax", "nstack"]
+USERS = "user nuser_actuator nuser_body nuser_cam nuser_geom nuser_jnt nuser_sensor nuser_site nuser_tendon nuserdata"
+MEMORY = ["nkey", "njmax", "nconmax", "nstack"]
 BOUNDS = ["actuatorfrcrange", "actrange"]
 LEFT_OUT = {  # attribute to reason
     name: why
@@ -85,7 +75,7 @@ LEFT_OUT = {  # attribute to reason
         (CONTACTS, "of contacts, which are not imported"),
         (SOLVER, "settings of MuJoCo's steps and solver"),
         (PICTURES, "of pictures"),
-        (OF_USERS, "data of users and sizes of memory"),
+        ((*USERS.split(), *MEMORY), "data of users and sizes of memory"),
         (BOUNDS, "bounds of actuators, which are not imported"),
         (["magnetic"], "of sensors"),
         (["actuatorgravcomp"], "the force against gravity is not one of actuators"),
@@ -93,7 +83,7 @@ LEFT_OUT = {  # attribute to reason
     for name in names
 }
 ACTING = {"springyield": "springs do not yield", "wind": "there is no medium", "fluidshape": "there is no medium"}
-SITES = ("size", "type", "quat", "euler", "axisangle", "xyaxes", "zaxis")  # of sites, which are points
+OF_SITES = "size type quat euler axisangle xyaxes zaxis"  # of sites, which are points
 ELSEWHERE = ("visual", "asset", "sensor", "contact", "custom", "extension", "statistic")  # reported as a whole
 
 
@@ -106,7 +96,7 @@ def note_settings(root: XMLElement, notes: ImportNotes) -> None:
                 notes.not_understood(f"{name!r} of <{element.tag}>: {ACTING[name]}", element)
             elif name in LEFT_OUT:
                 by_reason.setdefault(LEFT_OUT[name], {}).setdefault(name, element)
-            elif element.tag == "site" and name in SITES:
+            elif element.tag == "site" and name in OF_SITES.split():
                 by_reason.setdefault("of sites, which are points", {}).setdefault(name, element)
     for why, names in by_reason.items():
         notes.approximated(f"{', '.join(map(repr, names))}, {why}: left out", next(iter(names.values())))
