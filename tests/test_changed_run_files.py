@@ -1,5 +1,7 @@
 """Run files changed by accident or on purpose: they are refused, and nothing but the file is read."""
 
+import json
+
 import h5py
 import numpy as np
 import pytest
@@ -55,6 +57,27 @@ def two_endings(file):
         group["ending"] = np.array([[-1, -1]])
 
 
+def many_names(file):
+    """Give one array of 8 MB five hundred names."""
+    first = file["checkpoint/0/state"].create_dataset("large", data=np.zeros(1_000_000))
+    for number in range(500):
+        file[f"checkpoint/0/state/{number}"] = first
+
+
+def compressed(file):
+    values = file["position"][()]
+    del file["position"]
+    file.create_dataset("position", data=values, maxshape=(None, *values.shape[1:]), chunks=True, compression="gzip")
+
+
+def set_setting(name, value):
+    def change(file):
+        settings = json.loads(bytes(file.attrs["settings"])) | {name: value}
+        file.attrs["settings"] = np.bytes_(json.dumps(settings))
+
+    return change
+
+
 def set_attribute(name, text):
     return lambda file: file.attrs.__setitem__(name, np.bytes_(text))
 
@@ -72,6 +95,14 @@ ON_LOAD = {
     "nodes that are none": set_attribute("nodes", '{"t": 3}'),
     "nodes with negative widths": set_attribute("nodes", '{"t": [[-1], "<f8"]}'),
     "nodes of objects": set_attribute("nodes", '{"t": [[], "|O"]}'),
+    "one array under many names": many_names,
+    "compressed chunks": compressed,
+    "a duration that is no number": set_setting("duration", float("nan")),
+    "negative steps": set_setting("steps", -5),
+    "no node ever": set_setting("every", 0),
+    "a node beyond counting": set_setting("every", 10**30),
+    "no step": set_setting("dt", 0.0),
+    "a step back": set_setting("dt", -1.0),
     "deep nesting": set_attribute("layout", "[" * 20000),
 }
 LARGE = ("more nodes than bytes", "a text longer than the file")

@@ -362,3 +362,28 @@ def test_gear_trains_take_linear_memory():
         return train.compiled.plan.loops.row_start[-1]
 
     assert entries(40) < 5 * entries(10)
+
+
+def test_coordinates_that_satisfy_the_couplings_need_no_solution(monkeypatch):
+    """Time of starts in robots with many rotors: a chain of hinges, each with a rotor, at coordinates of all joints."""
+    bodies, joints, forces = [], [], []
+    for k in range(12):
+        bodies.append(vi.Body(f"link {k}", mass=1.0, inertia=0.1 * np.eye(3), position=(k + 0.5, 0, 0)))
+        joints.append(
+            vi.Revolute(
+                f"hinge {k}", bodies[k - 1].name if k else "world", f"link {k}", point=(k, 0, 0), axis=(0, 1, 0)
+            )
+        )
+    for k in range(12):
+        bodies.append(vi.Body(f"rotor {k}", mass=0.1, inertia=0.01 * np.eye(3)))
+        joints.append(vi.Revolute(f"rotor {k}", "world", f"rotor {k}", point=(0, 0, 0), axis=(0, 0, 1)))
+        forces.append(vi.Coupling(f"gear {k}", terms=[(f"hinge {k}", 0, 3.0), (f"rotor {k}", 0, -1.0)]))
+    mechanism = vi.Mechanism("chain", bodies, joints, forces=forces)
+    angles = {f"hinge {k}": 0.02 * (k + 1) for k in range(12)} | {f"rotor {k}": 0.06 * (k + 1) for k in range(12)}
+    with monkeypatch.context() as patch:
+        patch.setattr("varint.kinematics.closure.Closure.close", None)
+        state = mechanism.state(coordinates=angles)
+    assert mechanism.coordinates(state)["rotor 11"] == pytest.approx(0.72, abs=1e-12)
+    # half a turn more than the hinge has: the pose alone agrees, the turns do not
+    with pytest.raises(vi.AssemblyError):
+        mechanism.state(coordinates=angles | {"rotor 0": 0.06 + 2 * np.pi})

@@ -21,13 +21,32 @@ def test_suffixes(written, name, text):
 
 
 @pytest.mark.parametrize("macro", ['"${m}"', '"$(arg m)"'])
-def test_macros_are_named(written, macro):
+def test_macros_are_named(written, macro, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     text = URDF.replace('value="1"', f"value={macro}")
     with pytest.raises(vi.FileError, match=r"`xacro r\.xacro"):
         vi.load_mechanism(written(text, "r.xacro"))
     if "${" in macro:
         with pytest.raises(vi.FileError, match="expand the file with xacro"):
             vi.load_mechanism(written(text, "r.urdf"))
+
+
+STAND_IN = """import pathlib, xml.dom.minidom
+def process_file(path):
+    text = pathlib.Path(path).read_text()
+    assert "fault" not in text, "undefined symbol"
+    return xml.dom.minidom.parseString(text.replace("${m}", "2.5"))"""
+
+
+def test_macros_are_expanded_by_the_package_xacro(written, tmp_path, monkeypatch):
+    """With a package of that name whose macro is a number, so that the test needs no other."""
+    (tmp_path / "of_xacro").mkdir()
+    (tmp_path / "of_xacro" / "xacro.py").write_text(STAND_IN)
+    monkeypatch.syspath_prepend(tmp_path / "of_xacro")
+    text = URDF.replace('value="1"', 'value="${m}"')
+    assert vi.load_mechanism(written(text, "r.xacro")).bodies[0].mass == 2.5
+    with pytest.raises(vi.FileError, match="xacro cannot expand its macros: AssertionError: undefined symbol"):
+        vi.load_mechanism(written(text.replace("</robot>", "<!-- fault --></robot>"), "r.xacro"))
 
 
 def test_includes_by_bare_names_are_looked_for_in_packages(written, tmp_path):

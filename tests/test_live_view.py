@@ -166,6 +166,26 @@ def test_other_pages_cannot_step():
         assert len(live.trajectory()) == 1
 
 
+def test_no_page_from_elsewhere_holds_or_reads_it():
+    with vi.live(cart_pole(), browser=False) as live:
+        for path in ("/", "/nothing"):
+            connection = http.client.HTTPConnection(Client(live).host, timeout=30)
+            connection.request("GET", path)
+            headers = connection.getresponse().headers
+            assert headers["Content-Security-Policy"].startswith("frame-ancestors 'self' http://localhost:*")
+            assert headers["X-Content-Type-Options"] == "nosniff"
+            assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+
+
+def test_numbers_that_overflow_are_refused():
+    with vi.live(cart_pole(), browser=False) as live:
+        client = Client(live)
+        for request in ({"inputs": {"motor": 1e300}}, {"until": 1e300}, {"coordinates": {"pivot": [1e300]}}):
+            answer = client.step(**request)
+            assert "must be at most" in answer["message"]
+            assert answer["time"] == 0.0
+
+
 @pytest.mark.slow
 def test_the_run_is_saved(tmp_path):
     with vi.live(cart_pole(), 0.01, browser=False) as live:

@@ -24,6 +24,7 @@ ROUND_OFF = 4 * np.finfo(float).eps  # of a norm: nearer to one it stays as it i
 LONGEST = 200  # characters of a value in an error
 OF_USERS = "raised by "  # start of the note that names the function of a user that raised an error
 LARGEST_SEED = 2**64 - 1  # of random numbers
+MOST_NUMBERS = 10**9  # of an array
 MOST = 100_000  # parts of a mechanism that a number of them may ask for
 
 Kind = TypeVar("Kind")
@@ -91,10 +92,15 @@ def in_a_shape(
         raise error(f"{label} must be {wanted or _words(shapes)}, got {shown(value)}")
     if raw.shape not in shapes and not any(_fits(raw.shape, shape) for shape in shapes):
         raise error(f"{label} must be {wanted or _words(shapes)}, got shape {raw.shape}")
+    if raw.size > MOST_NUMBERS:
+        raise error(f"{label} must be at most {MOST_NUMBERS:.0e} numbers, got shape {raw.shape}")
     if raw.dtype.itemsize > 8:  # of more digits than a float has, and larger numbers
         with np.errstate(over="ignore"):
             raw = raw.astype(float)
-    array = np.array(raw, dtype=float)
+    try:
+        array = np.array(raw, dtype=float)
+    except MemoryError:
+        raise error(f"{label} takes more memory than there is, got shape {raw.shape}") from None
     if not np.isfinite(array).all():
         raise error(f"{label} must be finite, got {array[~np.isfinite(array)][0]:g}")
     return freeze(array)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from varint.base.printable import printable
+
 LONGEST = 400  # characters of a repr
 LONGEST_TEXT = 60  # of a name or a text in it
 DEEPEST = 20  # lists in one another that are written out
@@ -33,7 +35,7 @@ def described(thing: object, facts: Iterable[str], of: str | None = None) -> str
     name = getattr(thing, "name", None) if of is None else of
     head = type(thing).__name__ + (" of" if of is not None else "")
     head += f" {value_text(name)}" if isinstance(name, str) else ""
-    text = ", ".join(facts)
+    text = printable(", ".join(facts))
     return shortened(f"{head}: {text}" if text else head, LONGEST)
 
 
@@ -112,7 +114,7 @@ def html_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: 
 
     def line(cells: Sequence[object], tag: str) -> str:
         parts = (
-            f'<{tag} style="text-align:{side}">{html.escape(shortened(str(cell), LONGEST))}</{tag}>'
+            f'<{tag} style="text-align:{side}">{html.escape(printable(shortened(str(cell), LONGEST)))}</{tag}>'
             for cell, side in zip(cells, sides, strict=True)
         )
         return f"<tr>{''.join(parts)}</tr>"
@@ -121,5 +123,5 @@ def html_table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: 
     lines += [line(row, "td") for row in rows[:most]]
     if len(rows) > most:
         lines.append(f'<tr><td colspan="{len(columns)}">... {len(rows) - most} more</td></tr>')
-    caption = f"<caption>{html.escape(shortened(title, LONGEST))}</caption>" if title else ""
+    caption = f"<caption>{html.escape(printable(shortened(title, LONGEST)))}</caption>" if title else ""
     return f"<table>{caption}{''.join(lines)}</table>"

@@ -25,9 +25,14 @@ FormatWarning            a file is read in the meaning of an older format       
 from functools import partial
 from typing import Any
 
+from varint.base.printable import printable
+
 
 class VarintError(Exception):
     """Base of all errors raised by varint."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class MechanismError(VarintError, ValueError):
@@ -91,7 +96,14 @@ class EnsembleError(VarintError, RuntimeError):
     """Members of an ensemble failed; ``varint ensemble`` ends with it."""
 
 
-class UnresolvedWarning(UserWarning):
+class VarintWarning(UserWarning):
+    """Base of the warnings of varint, whose texts have no control characters."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
+
+class UnresolvedWarning(VarintWarning):
     """Steps did not resolve the motion, which may gain or lose energy without a reason, or the effort of a motor, or
     turn a body that spins further than its angular velocity says.
 
@@ -99,36 +111,36 @@ class UnresolvedWarning(UserWarning):
     """
 
 
-class SparseNodesWarning(UserWarning):
+class SparseNodesWarning(VarintWarning):
     """A body turns by more than half a turn between recorded nodes: turns and the motion in between are not known.
 
     Or velocities along a strongly damped beam change sign from node to node. A smaller ``every`` is needed.
     """
 
 
-class TurnsWarning(UserWarning):
+class TurnsWarning(VarintWarning):
     """Poses do not say how many turns an angle between wide stops has at the start: `State.turns` of a state do."""
 
 
-class LockedWarning(UserWarning):
+class LockedWarning(VarintWarning):
     """A mechanism did not move, though a force with an input acts, or a sweep ended, as joints allow no motion."""
 
 
-class FailedMembersWarning(UserWarning):
+class FailedMembersWarning(VarintWarning):
     """Members of an ensemble failed; the table has their messages."""
 
 
-class KinkWarning(UserWarning):
+class KinkWarning(VarintWarning):
     """A run whose gradient is taken passes a jump of an effort, or stands at a kink by one of the numbers."""
 
 
-class LeftOutWarning(UserWarning):
+class LeftOutWarning(VarintWarning):
     """A part of an imported file that its motion depends on has no counterpart, and is left out."""
 
 
-class FormatWarning(UserWarning):
+class FormatWarning(VarintWarning):
     """A file has no format mark, and a name in it had another meaning then: it is read in that meaning."""
 
 
-class DegreesWarning(UserWarning):
+class DegreesWarning(VarintWarning):
     """An angle of a joint or of its stop is a multiple of 15 from 30 to 360 rad: were degrees meant?"""

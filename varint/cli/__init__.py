@@ -15,6 +15,7 @@ from typing import Any, TextIO
 
 from varint.base.checks import OF_USERS
 from varint.base.errors import ConvergenceError, EnsembleError, FileError, VarintError
+from varint.base.printable import printable
 from varint.cli.facts import Report, json_line
 from varint.cli.parser import Parser, UsageError, first_word, parse
 from varint.cli.shared import stdout_console
@@ -129,7 +130,7 @@ def _as_data(problem: BaseException | None, text: str) -> dict[str, str]:
 def _write(line: str, stream: TextIO) -> None:
     """Print the line, unless nobody reads on."""
     try:
-        print(line, file=stream, flush=True)
+        print(printable(line), file=stream, flush=True)
     except BrokenPipeError:
         _let_go(stream)
 

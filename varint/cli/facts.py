@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from varint.base.printable import printable
 from varint.cli.shown_tables import show_rows
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class FactTable:
     def show(self, console: "Console") -> None:
         show_rows(console, self.columns, self.rows, self.title)
         for note in self.notes:
-            console.print(note)
+            console.print(printable(note))
         if self.notes:
             console.print()
 
@@ -151,7 +152,7 @@ class Files:
 
     def show(self, console: "Console") -> None:
         for path in self.paths:
-            console.print(str(path), soft_wrap=True)
+            console.print(printable(str(path)), soft_wrap=True)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from varint.base.checks import suggestion
 from varint.base.errors import ArgumentError
 from varint.base.paths import can_be_written
+from varint.base.printable import printable
 from varint.cli.parser import ANY, RESUME_ANY, joined
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def print_repairs(mechanism: "Mechanism") -> None:
 
     for how in ("repaired", "inexact"):
         for entry in getattr(mechanism.import_report, how):
-            print(f"varint: {how}: {entry}", file=sys.stderr)
+            print(printable(f"varint: {how}: {entry}"), file=sys.stderr)
 
 
 def find_mechanism(name: str, parameters: list, repair: bool | None = None) -> "Mechanism":

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from varint.base.printable import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -20,12 +22,12 @@ def show_rows(console: "Console", columns: Sequence[str], rows: Iterable[Sequenc
     from rich.table import Table
     from rich.text import Text
 
-    rows = list(rows)
+    rows = [[printable(text) for text in row] for row in rows]
     if title:
-        console.print(Text(title, style="bold"))
+        console.print(Text(printable(title), style="bold"))
     if not rows:
         return None
-    names = [column.lstrip(">") for column in columns]
+    names = [printable(column.lstrip(">")) for column in columns]
     text_last = not columns[-1].startswith(">")
     cells = [max(map(cell_len, texts)) for texts in zip(*rows, strict=True)]
     if text_last:

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import Formatter
 
 from varint.base.display import shortened
+from varint.base.printable import printable
 from varint.drawing.picture import plain
 from varint.drawing.style import SMALL, TEXT
 
@@ -95,7 +96,7 @@ def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
 
     Names longer than ``LONGEST`` are cut; all characters are printed literally.
     """
-    texts = [shortened(name, LONGEST) for name in names]
+    texts = [printable(shortened(name, LONGEST)) for name in names]
     # Labels are numbers until the names replace them, as matplotlib leaves out labels that begin with "_".
     legend = axes.legend(
         list(handles), [str(k) for k in range(len(texts))], loc="lower left", bbox_to_anchor=(0.0, 1.01), frameon=False,

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from varint.base.atomic_writes import write_bytes
 from varint.base.errors import ArgumentError
 from varint.base.paths import can_be_written, path_of
+from varint.base.printable import printable
 from varint.drawing.style import DPI
 
 FONTS: Any = {"pdf.fonttype": 42}  # whole fonts, which journals ask for
@@ -54,6 +55,7 @@ def write_as(figure: Figure, path: Path, suffix: str, dpi: float) -> None:
 
 
 def plain(text: Any) -> Any:
-    """Return a text of matplotlib with dollars and underscores taken literally."""
+    """Return a text of matplotlib with dollars and underscores taken literally, control characters as in Python."""
     text.set_parse_math(False)
+    text.set_text(printable(text.get_text()))
     return text

@@ -25,6 +25,7 @@ from varint.methods.reduced.states import ReducedState
 from varint.methods.reduced.tree import find_tree
 from varint.methods.variational.maximal_run import MaximalRun
 from varint.methods.variational.method import Variational
+from varint.model.bounds import bounded
 from varint.model.forces.commanded import Commanded
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -226,12 +227,15 @@ class Stepper(Shown):
     def set(self, name: str, value: float) -> None:
         """Set the input of the force ``name`` for the next and later steps.
 
-        Raises ArgumentError for a name that is not in `input_names`, and for a value that is not finite.
+        Raises ArgumentError for a name that is not in `input_names`, and for a value that is not finite, or
+        beyond 1e50.
         """
         slot = self._slots.get(name)
         if slot is None:
             raise ArgumentError(self._why_not(name))
-        self.inputs[slot] = finite(value, f"input of force '{name}'", ArgumentError)
+        number = finite(value, f"input of force '{name}'", ArgumentError)
+        bounded(number, f"input of force '{name}'", error=ArgumentError)
+        self.inputs[slot] = number
 
     def _why_not(self, name: str) -> str:
         """Return why the input of the force ``name`` cannot be set; raise ArgumentError for an unknown force."""

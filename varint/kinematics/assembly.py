@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import ROUND_OFF, freeze, known_name, of_type, sequence_of, shown, unit_quaternion
 from varint.base.errors import AssemblyError, StateError
 from varint.kinematics.beam_strains import Strain, strains_of
-from varint.kinematics.closure import Closure, Weld, closed_to, coordinate_units
-from varint.kinematics.drift import joint_drift
+from varint.kinematics.closure import Closure, Weld, coordinate_units
 from varint.kinematics.followers import Followers, followers, held_joints
 from varint.kinematics.frames import (
     JointFrames,
@@ -26,6 +25,7 @@ from varint.kinematics.frames import (
 )
 from varint.kinematics.least_motions import LeastMotions
 from varint.kinematics.open_loops import conflict, freed
+from varint.kinematics.tree_poses import are_at, are_closed, poses_along_tree
 from varint.kinematics.turns import TurnCounter, checked_turns, coordinates_near
 from varint.model.bounds import bounded_array
 from varint.model.forces.coupled import Coupled
@@ -82,6 +82,11 @@ def make_state(
     if placed or not structure.is_closed:  # joints of the tree with anchors apart close at their coordinates
         forward_pose(structure, compiled.topology, {name: coordinates[name] for name in placed}, x, R)
     holding = _Holding.at(structure, following, coordinates, x, R)
+    if len(placed) < len(coordinates) and not (positions or quats):
+        along = poses_along_tree(structure, compiled, coordinates)
+        if are_at(structure, compiled, coordinates, *along) and are_closed(structure, compiled, *along):
+            x, R = along
+            holding = replace(holding, placed=[*coordinates])
     for _ in range(HEAVY_PASSES if positions or quats else 1):
         for body, value in positions.items():
             x[body] = value
@@ -226,7 +231,8 @@ def _closed(
     along the path.
     """
     placed = set(holding.placed)
-    if not (strains or still or heavy_x or heavy_R) and placed == coordinates.keys() and _are_closed(compiled, x, R):
+    at_coordinates = placed == coordinates.keys() and not (strains or still or heavy_x or heavy_R)
+    if at_coordinates and are_closed(structure, compiled, x, R):
         _check_sense(structure, x, R)
         return x, R
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
@@ -278,15 +284,6 @@ def _closed(
                 here = _starts(compiled, frames, coordinates, placed, x, R)
     _check_sense(structure, x, R)
     return x, R
-
-
-def _are_closed(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> bool:
-    """Return whether the joints are closed at a pose, as along a tree; False if constraints of forces hold as well."""
-    if compiled.plan.constraints.row.size:
-        return False
-    pose = state_of(x, R, np.zeros((len(x), 6)))
-    open_by = joint_drift(compiled, pose.position[None], pose.quat_wxyz[None])[0]
-    return bool(open_by <= closed_to(compiled.length, x))
 
 
 def _rows_are_closed(structure: Structure, compiled: Compiled, x: np.ndarray, R: np.ndarray) -> bool:

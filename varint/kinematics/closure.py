@@ -33,7 +33,7 @@ from varint.step.rows import evaluate_rows
 from varint.step.workspace import coupled_workspace
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix, lil_matrix
+    from scipy.sparse import csr_matrix
 
     from varint.kinematics.beam_strains import Strain
 
@@ -252,11 +252,12 @@ class Closure:
         matrix = csr_matrix((blocks.ravel(), columns.ravel(), 12 * np.arange(len(G) + 1)), shape=shape)
         if not self.chains:
             return matrix
-        rows = matrix.tolil()
-        self._joined(rows)
-        return rows.tocsr()
+        first = np.arange(len(G))
+        for start, end in self.chains:
+            first[start:end] = start
+        return csr_matrix((np.ones(len(G)), (first, np.arange(len(G)))), shape=2 * (len(G),)) @ matrix
 
-    def _joined(self, rows: "np.ndarray | lil_matrix") -> "np.ndarray | lil_matrix":
+    def _joined(self, rows: np.ndarray) -> np.ndarray:
         """Return the rows of each chain summed in its first."""
         for first, last in self.chains:
             rows[first] = rows[first:last].sum(axis=0)

@@ -1,5 +1,6 @@
 """Triangle meshes of files, read by the package trimesh."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from varint.base.paths import path_of
 
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply", ".off", ".glb")
 LARGEST_FILE = 100_000_000  # bytes
+OBJ_ZERO = re.compile(rb"(?m)^f[ \t](?:[^\n]*[ \t])?0+(?:[/ \t\r\n]|\Z)")  # which trimesh takes for the last vertex
 TO_INSTALL = "meshes are read by the package trimesh: pip install 'varint[view]'"
 
 
@@ -21,6 +23,10 @@ def opened_mesh(path: Path) -> Any:
     import trimesh
 
     with path.open("rb") as file:  # by itself: no other file that it names is opened
+        if path.suffix.lower() == ".obj":
+            if OBJ_ZERO.search(file.read()):
+                raise ValueError("a face has the index 0, and vertices are counted from 1")
+            file.seek(0)
         return trimesh.load(file, file_type=path.suffix.lower().lstrip("."), force="mesh", skip_materials=True)
 
 

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from varint.base.display import names_text
+from varint.base.display import names_text, shortened
 from varint.mechanism.mechanism import Mechanism
 from varint.model.import_report import ImportedShape
 from varint.model.mesh_file import TO_INSTALL, can_be_mesh, opened_mesh
 from varint.model.solid import SIZES, Solid
 
+LONGEST_REASON = 100  # characters
 LARGE = 60_000  # triangles of all meshes of a mechanism: those that have more than their share are simplified
 
 
@@ -77,7 +78,8 @@ def _mesh(shape: ImportedShape, most: int, notes: dict[str, list[str]]) -> Solid
     except ImportError:
         return note(f"not drawn: {TO_INSTALL}")
     except Exception as problem:  # of whichever reader the suffix asks for
-        return note(f"cannot be read ({type(problem).__name__})")
+        why = f"{type(problem).__name__}: {shortened(str(problem), LONGEST_REASON)}"
+        return note(f"cannot be read ({why})")
     vertices, faces = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces)
     if not len(faces) or not np.isfinite(vertices).all():
         return note("nothing to draw in the mesh")

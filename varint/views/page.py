@@ -13,6 +13,7 @@ from varint.base.checks import whole_number
 from varint.base.display import Shown, count_text
 from varint.base.errors import ArgumentError
 from varint.base.paths import can_be_written, path_of
+from varint.base.printable import printable
 from varint.mechanism.mechanism import Mechanism
 from varint.results.recorded_motion import RecordedMotion
 from varint.views.poses import poses_of
@@ -105,7 +106,7 @@ def page_text(data: dict[str, Any]) -> str:
     """Return the page with its styles, scripts and ``data`` inside; all numbers in them are finite."""
     as_json = json.dumps(data, allow_nan=False, separators=(",", ":"))
     parts = {
-        "TITLE": html.escape(data["title"]),
+        "TITLE": html.escape(printable(data["title"])),
         "STYLE": _asset("viewer.css"),
         "LICENCE": _asset("three.LICENSE"),
         "DATA": as_json.replace("<", "\\u003c"),

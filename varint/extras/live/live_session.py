@@ -15,6 +15,7 @@ from varint.extras.live.live_controls import coordinate_sliders, input_sliders, 
 from varint.extras.stepper import Stepper
 from varint.kinematics.frames import joint_coordinates
 from varint.methods.reduced.states import ReducedState
+from varint.model.bounds import LARGEST_MOTION, bounded
 from varint.model.state import State
 from varint.results.record import ChosenNodes
 from varint.results.recorded_motion import RecordedMotion
@@ -69,7 +70,9 @@ class LiveSession:
             try:
                 self._set(request)
                 if request.get("until") is not None:
-                    message = self._advance(finite(request["until"], "until", ArgumentError))
+                    until = finite(request["until"], "until", ArgumentError)
+                    bounded(until, "until", LARGEST_MOTION, ArgumentError)
+                    message = self._advance(until)
             except VarintError as problem:
                 message = str(problem)
             first = whole_number(request.get("from", 0), "from", 0, ArgumentError)

@@ -13,6 +13,12 @@ LONGEST = 1 << 20  # bytes of a request's content
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
 FILE = "application/octet-stream"
+LOCAL = "http://localhost:* http://127.0.0.1:* https://localhost:* https://127.0.0.1:*"
+HEADERS = {  # of every answer: notebooks of this machine alone may hold the page, and no other page reads what it has
+    "Content-Security-Policy": f"frame-ancestors 'self' {LOCAL} vscode-webview:",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
 
 
 class Server(ThreadingHTTPServer):
@@ -104,6 +110,11 @@ def page_server(
                 self.send_header("Content-Disposition", f'attachment; filename="{answer.name}"')
             self.end_headers()
             self.wfile.write(answer.body)
+
+        def end_headers(self) -> None:
+            for header, value in HEADERS.items():
+                self.send_header(header, value)
+            super().end_headers()
 
         def log_message(self, *_: object) -> None:
             """Do nothing."""

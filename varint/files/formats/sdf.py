@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,18 +13,16 @@ from varint.base.errors import FileError
 from varint.files.formats.base import Format, register
 from varint.files.robots.kinds import Composite, Helical, Prismatic, Revolute, Spherical, Universal
 from varint.files.robots.mechanism import mechanism_of
-from varint.files.robots.packages import found_file
-from varint.files.robots.reading import OF_MOTORS, RobotReading
-from varint.files.robots.robot import INFINITE, Acting, Link, Pose, Ratio, Robot, RobotShape, Rotor, Tie, still
+from varint.files.robots.reading import OF_CONTACTS, OF_MOTORS
+from varint.files.robots.robot import INFINITE, Acting, Link, Pose, Ratio, Robot, Rotor, Tie, still
 from varint.files.robots.rotors import leave_out_armature
 from varint.files.robots.sdf_frames import DRAKE_JOINT, Includes, Scope
+from varint.files.robots.sdf_shapes import SDFShapes
 from varint.files.robots.xml_files import XMLElement, load_xml, reads
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.import_report import ImportNotes
 from varint.model.joints.base import Joint
-from varint.model.rotation_vectors import rotation_matrix
-from varint.model.shapes import quat_from_z
 
 KINDS: dict[str, type[Joint] | None] = {
     "revolute": Revolute,
@@ -41,18 +38,7 @@ KINDS: dict[str, type[Joint] | None] = {
 AXES = {Revolute: ("axis",), Prismatic: ("axis",), Helical: ("axis",), Universal: ("axis", "axis2")}
 SQUARE = 1e-9  # cosine of axes that a universal joint can have
 DRAKE_KINDS: dict[str, type[Joint]] = {"planar": Composite, "screw": Helical}  # of <drake:joint>
-SHAPES = {
-    "drake:capsule": ("radius 1", "length 1"),
-    "drake:ellipsoid": ("a 1", "b 1", "c 1"),
-    "box": ("size 3",),
-    "cylinder": ("radius 1", "length 1"),
-    "capsule": ("radius 1", "length 1"),
-    "sphere": ("radius 1",),
-    "ellipsoid": ("radii 3",),
-}
-WITHOUT_SHAPE = ("empty",)
 OTHERS = "without effect on the motion of rigid bodies"
-OF_CONTACTS = "contacts are not imported"
 PICTURES = ("light", "scene", "gui", "projector", "particle_emitter", "material", "transparency", "cast_shadows")
 SURROUNDINGS = ("audio", "audio_sink", "state", "sensor", "magnetic_field", "atmosphere", "road", "battery")
 SETTINGS = ("physics", "must_be_base_link", "enable_wind", "allow_auto_disable", "visibility_flags", "laser_retro")
@@ -69,9 +55,9 @@ TEXTS = ("parent", "child", "mass", "gravity", "static", "uri", "name", "placeme
          "use_parent_model_frame", "drake:parent", "drake:child", "drake:damping", "drake:rotor_inertia",
          "drake:gear_ratio", "drake:screw_thread_pitch")  # fmt: skip
 POSE = ("relative_to", "frame", "rotation_format", "degrees")
+OF_TYPES = ("axis", "axis2", "gearbox_ratio", "gearbox_reference_body", "thread_pitch", "screw_thread_pitch")
 ROTOR = ("drake:rotor_inertia", "drake:gear_ratio")
 BALL = "drake:ball_constraint"
-SURFACE = {"friction": ("friction", "ode", "mu"), "restitution": ("bounce", "restitution_coefficient")}
 OF_LIMIT = ("effort", "velocity", "drake:acceleration", "stiffness", "dissipation")
 OF_STOPS = "the stops are hard"
 
@@ -82,7 +68,7 @@ def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mech
     return mechanism_of(_Reading(root, notes, packages).robot(), notes)
 
 
-class _Reading(RobotReading):
+class _Reading(SDFShapes):
     """Data read from the scopes of a file."""
 
     known = LEFT_OUT
@@ -175,7 +161,7 @@ class _Reading(RobotReading):
             link.mass, link.inertia = 1.0, np.eye(3)
         else:
             self._inertial(inertial, link, scope)
-        link.shapes = self.shapes_of(element, name, partial(self._shape, scope=scope, name=name))
+        link.shapes = self.shapes_of(element, name, partial(self.shape, scope=scope, name=name))
         return link
 
     def _inertial(self, element: XMLElement, link: Link, scope: Scope) -> None:
@@ -202,39 +188,6 @@ class _Reading(RobotReading):
         name = link.name.removeprefix(scope.path)
         return link.pose.inverse() @ scope.place() @ scope.posed(element, name)
 
-    def _shape(self, element: XMLElement, role: str, scope: Scope, name: str) -> list[RobotShape]:
-        self.note_unknown(element, ("pose", "geometry", "surface"), ("name",))
-        geometry = element.child("geometry")
-        self.note_unknown(geometry, [of.tag for of in geometry.children], ())
-        shapes = []
-        for of in geometry.children:
-            pose = scope.frame(name, element).inverse() @ scope.posed(element, name)
-            if of.tag == "mesh":
-                self.note_unknown(of, ("uri", "scale"), ())
-                uri = of.child("uri").text.strip()
-                path = found_file(uri, element.path, self.packages)
-                if path is None:
-                    self.notes.approximated(f"the file of a <mesh> of link '{name}' is not found: {uri}", of)
-                scale = of.one("scale")
-                sizes = tuple(scale.own_numbers(3)) if scale is not None else (1.0, 1.0, 1.0)
-                shapes.append(RobotShape(role, "mesh", sizes, path or uri, pose))
-            elif of.tag in SHAPES:
-                sizes = tuple(
-                    value
-                    for part in SHAPES[of.tag]
-                    for value in of.child(part.split()[0]).own_numbers(int(part.split()[1]))
-                )
-                shapes.append(RobotShape(role, of.tag.removeprefix("drake:"), sizes, "", pose))
-            elif of.tag == "plane":
-                normal = of.one("normal")
-                along = np.array(normal.own_numbers(3)) if normal is not None else np.array([0.0, 0.0, 1.0])
-                turn = Pose(rotation_matrix(quat_from_z(along)), np.zeros(3))
-                shapes.append(RobotShape(role, "plane", (), "", pose @ turn))
-            elif of.tag not in WITHOUT_SHAPE:
-                self.notes.not_understood(f"shape <{of.tag}> of link '{name}'", of)
-        surface = _surface(element)
-        return [shape._replace(**surface) for shape in shapes]
-
     # ------------------------------------------------------------------------------------------------ the joints
 
     def _tie(self, scope: Scope, name: str) -> Tie:
@@ -244,6 +197,7 @@ class _Reading(RobotReading):
         known = ("parent", "child", "axis", "axis2", "pose", "gearbox_ratio", "gearbox_reference_body", *ROTOR)
         self.note_unknown(joint, (*known, "thread_pitch", "screw_thread_pitch", "drake:mimic"), ("name", "type"))
         kind = KINDS[known_name(joint.need("type"), KINDS, f"{joint.place}: joint '{name}': no type", FileError)]
+        self._note_without_effect(joint, kind)
         a, b = (self._end(scope, joint, tag) for tag in ("parent", "child"))
         tie = Tie(scope.path + name, joint.need("type"), joint, a, b, kind)
         if kind is None:
@@ -268,6 +222,20 @@ class _Reading(RobotReading):
                 self.notes.not_understood(f"limits and spring along an axis of ball joint '{tie.name}'", axis)
         return tie
 
+    def _note_without_effect(self, joint: XMLElement, kind: type[Joint] | None) -> None:
+        """Note elements that a joint of its type does not have."""
+        if joint.need("type") == "gearbox":
+            read: tuple[str, ...] = ("axis", "axis2", "gearbox_ratio", "gearbox_reference_body")
+            for axis in joint.all("axis", "axis2"):
+                self.note_unknown(axis, ("xyz", "use_parent_model_frame", "limit", "dynamics"), ())
+                for element in axis.all("limit", "dynamics"):
+                    self.leave_out(element, "of a gearbox, which is a coupling")
+        else:
+            read = AXES.get(kind, ()) if kind is not None else ()
+            read += ("axis",) if kind is Spherical else ()  # its friction and damping
+            read += ("thread_pitch", "screw_thread_pitch") if kind is Helical else ()
+        self.leave_out_of(joint, [tag for tag in OF_TYPES if tag not in read])
+
     def _drake_tie(self, scope: Scope, name: str) -> Tie:
         """Return the tie of a <drake:joint>: planar in the plane across z of its frame, or a screw about z."""
         joint = scope.joints[name]
@@ -283,6 +251,7 @@ class _Reading(RobotReading):
             pitch = joint.child("drake:screw_thread_pitch").own_number()
             tie.fields |= {"axis": frame.R[:, 2], "lead": pitch}
         else:
+            self.leave_out_of(joint, ("drake:screw_thread_pitch",))
             tie.fields["parts"] = [
                 {"type": part.__name__, "axis": frame.R[:, along].tolist()}
                 for part, along in ((Prismatic, 0), (Prismatic, 1), (Revolute, 2))
@@ -326,7 +295,10 @@ class _Reading(RobotReading):
             raise joint.wrong(f"drake:rotor_inertia of joint '{name}' must not be negative, got {inertia:g}")
         if inertia and tie.kind in (Revolute, Prismatic):
             yield Rotor(tie.name, 0, inertia, joint)
-        elif inertia:
+        elif not inertia:
+            for element in joint.all("drake:gear_ratio"):
+                self.leave_out(element, "of no drake:rotor_inertia")
+        else:
             leave_out_armature(name, inertia, self.notes, joint)
 
     def _end(self, scope: Scope, joint: XMLElement, tag: str) -> str:
@@ -466,22 +438,12 @@ class _Reading(RobotReading):
             self.note_unknown(scope.at, known, ("name", "canonical_link", "placement_frame"))
         if scope.by is not scope.at:
             self.note_unknown(scope.by, ("uri", "name", "pose", "static", "placement_frame"), ("merge",))
+        if "canonical_link" in scope.at.attributes:
+            self.leave_out(scope.at, "of frames alone, without effect on the motion", "canonical_link of <model>")
         for each in scope.by.all("physics"):
             self.leave_out(each, OTHERS)
         for element in scope.frames.values():
             self.note_unknown(element, ("pose",), ("name", "attached_to"))
-
-
-def _surface(element: XMLElement) -> dict[str, Any]:
-    """Return the coefficients of the surface of a shape that the file has."""
-    coefficients = {}
-    for name, path in SURFACE.items():
-        inner = element.one("surface")
-        for tag in path:
-            inner = inner.one(tag) if inner is not None else None
-        if inner is not None:
-            coefficients[name] = inner.own_number()
-    return coefficients
 
 
 register(Format(".sdf", "worlds and models of Gazebo", load_xml, imports=True))

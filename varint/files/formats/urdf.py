@@ -56,10 +56,12 @@ DRAKE_KINDS: dict[str, type[Joint] | None] = {  # of <drake:joint>, along the ax
     "universal": Universal,
 }
 WITH_AXIS = (Revolute, Prismatic, Planar)
+OF_KINDS = {"axis": WITH_AXIS} | dict.fromkeys(("limit", "dynamics"), tuple(filter(None, KINDS.values())))
 OF_ONE = (Revolute, Prismatic)  # coordinate
 OF_LIMIT = ("effort", "velocity", "drake:acceleration")  # attributes without effect on the motion
 ONCE = ("inertial", "axis", "limit", "dynamics", "origin", "mimic")  # elements of a link or a joint
 INERTIA = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+VERSIONS = ("1", "1.0", "1.1", "1.2")  # each with all elements of those before
 POSE = ("xyz", "rpy", "quat_xyzw")
 LEAVES = {  # elements without elements inside, and their attributes
     "origin": POSE,
@@ -110,6 +112,8 @@ class _Reading(RobotReading):
     def robot(self) -> Robot:
         """Return the links, joints and couplings of the file, placed in the world."""
         self.note_unknown(self.root, ("link", "joint", DRAKE_JOINT, "loop_joint"), ("name", "version"))
+        if self.root.attributes.get("version", "1.0").strip() not in VERSIONS:
+            self.notes.not_understood(f"version {shown(self.root.attributes['version'])} of <robot>", self.root)
         above: dict[str, XMLElement] = {}  # of each link the joint that places it, the first in the file
         closing = []
         for joint in self.joints.values():
@@ -254,6 +258,7 @@ class _Reading(RobotReading):
         a, b = self._link(joint, "parent"), self._link(joint, "child")
         known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
         self.note_unknown(joint, known, ("name", "type"))
+        self.leave_out_of(joint, [tag for tag, kinds in OF_KINDS.items() if kind not in kinds])
         if name in self.leader and not self.leader[name][1]:
             self.notes.read(f"joint '{name}' mimics with the multiplier 0: it is fixed", joint)
             kind = None
@@ -305,6 +310,7 @@ class _Reading(RobotReading):
         name, a, b = joint.need("name"), self._link(joint, "parent"), self._link(joint, "child")
         self.note_unknown(joint, ("origin", "parent", "child", "axis", "limit", "dynamics"), ("name", "type"))
         kind = _kind(joint)
+        self.leave_out_of(joint, [tag for tag, kinds in OF_KINDS.items() if kind not in kinds])
         axis = axis_of(joint) if kind in WITH_AXIS else None
         tie, turned = self._closed(joint, (a, self.place[a] @ origin_of(joint)), (b, self.place[b]), axis)
         tie.along = self._along(joint, kind, turned)

@@ -15,6 +15,7 @@ from varint.base.checks import shown
 from varint.base.errors import MechanismError
 from varint.files.mjcf.expansion import bound_divisions, checked_flexcomp, shape_plugins
 from varint.files.mjcf.repair import mend_model
+from varint.files.mjcf.settings import note_settings
 from varint.files.robots.inertia_repair import nearest_inertia, repair_text
 from varint.files.robots.written_shapes import numbers
 from varint.files.robots.xml_files import XMLElement, read_xml
@@ -90,6 +91,8 @@ class MJCFSource:
             self._mesh(element)
         self.balanced = any(of.attributes.get("balanceinertia") == "true" for of in whole.all("compiler"))
         self._write(whole, None, "", 1)
+        if above is None:
+            note_settings(whole, notes)
         for tag, elements in self.left_out.items():
             why = f"{LEFT_OUT[tag]}: left out, {len(elements)} in all"
             notes.approximated(f"<{tag}>, {why}", elements[0])

@@ -8,6 +8,7 @@ from varint.files.robots.robot import RobotShape
 from varint.files.robots.xml_files import XMLElement, unknown
 from varint.model.import_report import ImportNotes
 
+OF_CONTACTS = "contacts are not imported"
 OF_MOTORS = "a bound of motors, which are not imported"
 
 
@@ -44,6 +45,11 @@ class RobotReading:
     def leave_out(self, element: XMLElement, why: str, name: str = "") -> None:
         """Note an element that is known and left out."""
         self.left_out.setdefault((name or f"<{element.tag}>", why), []).append(element)
+
+    def leave_out_of(self, joint: XMLElement, tags: Sequence[str]) -> None:
+        """Note the elements of these names of a joint, whose type does not have them."""
+        for element in joint.all(*tags):
+            self.leave_out(element, f"which a joint of type {joint.need('type')} does not have")
 
     def note_unknown(self, element: XMLElement, tags: Sequence[str], names: Sequence[str] | None) -> None:
         """Note the children and attributes of an element other than ``tags`` and ``names``, and of its leaves."""

@@ -157,8 +157,13 @@ def reads(root: str, format_name: str) -> Callable[[Reader], Reader]:
 
 def load_xml(path: Path, options: ImportOptions) -> Mechanism:
     """Return the mechanism in an XML file, read by the reader of its outermost element. Raises FileError."""
+    return load_content(read_bytes(path), path, options)
+
+
+def load_content(content: bytes, path: Path, options: ImportOptions) -> Mechanism:
+    """Return the mechanism in the content of an XML file, read by the reader of its outermost element. FileError."""
     notes = ImportNotes(path, options.repair)
-    root = read_xml(path, notes)
+    root = _element(content, path, notes)
     if root.tag not in READERS:
         known = ", ".join(f"<{tag}> ({format_name})" for tag, (format_name, _) in READERS.items())
         raise root.error(f"<{root.tag}> is no mechanism{suggestion(root.tag, READERS) or f': there are {known}'}")
@@ -170,7 +175,11 @@ def read_xml(path: Path, notes: ImportNotes) -> XMLElement:
 
     What is repaired: `defects_of` XML that other programs pass over. In MJCF comments with "--" inside are none.
     """
-    content = read_bytes(path)
+    return _element(read_bytes(path), path, notes)
+
+
+def _element(content: bytes, path: Path, notes: ImportNotes) -> XMLElement:
+    """Return the outermost element of ``content``; see `read_xml`."""
     begins = content.lstrip(BLANKS)
     # which XML forbids before its declaration, and files have
     before = content[: len(content) - len(begins)].count(b"\n")

@@ -32,7 +32,7 @@ from varint.files.runs.contents import (
     checksum_of,
     digest_of,
 )
-from varint.files.runs.made_with import check_entries
+from varint.files.runs.settings import checked_settings
 from varint.mechanism.mechanism import Mechanism
 from varint.results.diagnostics import DIAGNOSTICS
 from varint.results.record import Counts, HeldNodes, Nodes, Record
@@ -44,6 +44,7 @@ PATIENCE = 25  # looks at a file that a writer may be about to change, 0.02 s ap
 READ_ATTEMPTS = 22  # the waits between them double, from 1 ns
 HELD = 1 << 26  # bytes of nodes that are read at once; larger ones when asked for
 PART = 1 << 24  # bytes, at least, in a part of the nodes
+MOST_NAMES = 1000  # of arrays in a checkpoint
 OF_CHECKPOINTS = {  # shape and type
     "progress": ((4 + len(Counts._fields),), "<i8"),
     "wall_time": ((), "<f8"),
@@ -75,7 +76,7 @@ class RunHead:
         self.load = self._array("steady_load") if "steady_load" in file else None
         if self._text("digest") != digest_of(self.texts, self.description, self.load).encode():
             raise ValueError("its settings, mechanism or loads are not those that were written")
-        self.settings = _settings(_object(self.texts["settings"]))
+        self.settings = checked_settings(_object(self.texts["settings"]))
         self.layout = _object(self.texts["layout"])
 
     @property
@@ -181,6 +182,8 @@ class RunReader(RunHead):
 
     def _newest(self) -> Checkpoint:
         """Return the checkpoint that counts."""
+        if sum(self._linked(name).nbytes for turn in TURNS for name in self._names(turn)) > self.size:
+            raise ValueError("its checkpoints are longer than the file")  # one array under several names
         for _ in range(PATIENCE if self.left_open else 1):
             checkpoints = [checkpoint for turn in TURNS if (checkpoint := self._checkpoint(turn))]
             if len(checkpoints) == len(TURNS) or (checkpoints and self.left_open):
@@ -188,14 +191,21 @@ class RunReader(RunHead):
             time.sleep(0.02)  # a writer changes one at a time
         raise ValueError("its checkpoints are not those that were written")
 
-    def _checkpoint(self, turn: str) -> Checkpoint | None:
-        """Return a checkpoint; None if it is not whole."""
+    def _names(self, turn: str) -> list[str]:
+        """Return the names of the datasets of a checkpoint."""
         group = f"checkpoint/{turn}"
         self._linked(f"{group}/checksum")
         self._linked(f"{group}/state/recorded")
-        names = [name for name in self.file[group] if name != "state"]
-        names += [f"state/{name}" for name in self.file[group]["state"]]
-        arrays = {name: self._array(f"{group}/{name}") for name in names}
+        names = [f"{group}/{name}" for name in self.file[group] if name != "state"]
+        names += [f"{group}/state/{name}" for name in self.file[group]["state"]]
+        if len(names) > MOST_NAMES:
+            raise ValueError(f"a checkpoint of it has {len(names)} arrays")
+        return names
+
+    def _checkpoint(self, turn: str) -> Checkpoint | None:
+        """Return a checkpoint; None if it is not whole."""
+        group = f"checkpoint/{turn}"
+        arrays = {name.removeprefix(f"{group}/"): self._array(name) for name in self._names(turn)}
         for name, (shape, kind) in OF_CHECKPOINTS.items():
             if arrays[name].shape != shape or arrays[name].dtype.str != kind:
                 raise ValueError(f"'{group}/{name}' is not what was written")
@@ -400,6 +410,8 @@ def _open(path: str | Path, kind: type[KindOfReader]) -> Iterator[KindOfReader]:
         raise
     except PermissionError as problem:
         raise FileError(f"cannot read '{path}': {problem.strerror}") from None
+    except MemoryError:
+        raise FileError(f"'{path}' is damaged or not a run of varint: it takes more memory than there is") from None
     except (OSError, KeyError, TypeError, ValueError, RuntimeError, OverflowError) as problem:
         raise FileError(f"'{path}' is damaged or not a run of varint: {problem}") from None
 
@@ -443,29 +455,6 @@ def _row_of(name: str, row: Any) -> tuple[tuple[int, ...], str]:
     if kind not in KINDS or not all(type(width) is int and 0 <= width < 2**31 for width in item):
         raise ValueError(f"nodes of '{name}' have no type or shape of numbers")
     return tuple(item), kind
-
-
-def _settings(settings: dict) -> dict:
-    """Return the settings of a run, with checks of all that readers use."""
-    number = int | float
-    wanted: dict = {"formulation": str, "duration": number, "dt": number | None, "every": int, "steps": int}
-    wanted |= {name: kind for name, kind in (("scheme", str), ("integrator", str), ("order", int)) if name in settings}
-    if "scheme" not in settings and "integrator" not in settings:
-        raise ValueError("its settings name no method")
-    for name, kind in wanted.items():
-        if not isinstance(settings[name], kind) or isinstance(settings[name], bool):
-            raise ValueError(f"its setting '{name}' is {settings[name]!r}")
-    chosen = settings.get("chosen", {"energy_error": 0.0})
-    if not isinstance(chosen, dict) or not isinstance(chosen["energy_error"], number):
-        raise ValueError(f"its setting 'chosen' is {chosen!r}")
-    stride = settings.get("diagnostics_every")
-    if stride is not None and (type(stride) is not int or stride < 1 or settings["every"] % stride):
-        raise ValueError(f"its setting 'diagnostics_every' is {stride!r}")
-    times = settings.get("output_times")
-    if times is not None and (type(times) is not int or times < 1):
-        raise ValueError(f"its setting 'output_times' is {times!r}")
-    check_entries(settings)
-    return settings
 
 
 def _check_nodes(run: RunReader) -> None:

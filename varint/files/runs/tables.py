@@ -12,6 +12,7 @@ import numpy as np
 from varint.base.atomic_writes import written_whole
 from varint.base.errors import ArgumentError
 from varint.base.paths import path_of
+from varint.base.printable import printable
 from varint.results.table_columns import GROUPS, MAGNITUDES, QUATERNION, XYZ, Column, columns
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def to_csv(trajectory: "RecordedMotion", path: str | Path, groups: Sequence[str]
     chosen = chosen_columns(trajectory, groups)
     with written_whole(path) as fresh, open(fresh, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([column.heading for column in chosen])
+        writer.writerow([printable(column.heading) for column in chosen])
         for first in range(0, len(trajectory), ROWS):
             writer.writerows(np.column_stack([column.values[first : first + ROWS] for column in chosen]).tolist())
 

@@ -1,0 +1,42 @@
+"""Attributes of MJCF that are not read are in the report, by their reason."""
+
+import pytest
+
+import varint as vi
+
+pytestmark = pytest.mark.slow  # MuJoCo
+MODEL = """<mujoco><option {option}/><worldbody><body><joint name="h" axis="0 1 0" stiffness="1" {joint}/>
+<geom size=".1" pos=".3 0 0" {geom}/><site name="s" {site}/></body></worldbody></mujoco>"""
+
+
+def loaded(written, **attributes):
+    pytest.importorskip("mujoco")
+    return vi.load_mechanism(
+        written(MODEL.format(**dict.fromkeys(("option", "joint", "geom", "site"), "") | attributes))
+    )
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reason"),
+    [
+        (
+            {"option": 'timestep="0.3" integrator="RK4"'},
+            "'timestep', 'integrator', settings of MuJoCo's",
+        ),
+        ({"joint": 'solreflimit="0.3"'}, "'solreflimit', of soft constraints"),
+        ({"geom": 'contype="3" margin="0.1"'}, "'contype', 'margin', of contacts"),
+        ({"geom": 'rgba="1 0 0 1"', "site": 'group="2"'}, "'rgba', 'group', of pictures"),
+        ({"site": 'euler="1 0 0"'}, "'euler', of sites, which are points"),
+        ({"joint": 'user="1 2"'}, "'user', data of users"),
+        ({"joint": 'actuatorgravcomp="true"'}, "'actuatorgravcomp', the force against gravity"),
+    ],
+)
+def test_what_is_left_out(written, attributes, reason):
+    entries = [entry.what for entry in loaded(written, **attributes).import_report.approximated]
+    assert any(entry.startswith(reason) for entry in entries)
+
+
+@pytest.mark.parametrize("attributes", [{"option": 'wind="1 0 0"'}, {"geom": 'fluidshape="ellipsoid"'}])
+def test_what_acts_and_is_not_there(written, attributes):
+    (entry,) = loaded(written, **attributes).import_report.not_understood
+    assert "there is no medium" in entry.what

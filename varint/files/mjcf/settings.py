@@ -1,0 +1,118 @@
+"""Attributes of MJCF that are left out, by their reason: each is named in the import report once."""
+
+from collections.abc import Iterator
+
+from varint.files.robots.xml_files import XMLElement
+from varint.model.import_report import ImportNotes
+
+SOFT = [
+    "solreflimit",
+    "solreffriction",
+    "solref",
+    "solimplimit",
+    "solimpfriction",
+    "solimp",
+    "o_solref",
+    "o_solimp",
+    "o_margin",
+    "o_friction",
+]
+CONTACTS = [
+    "margin",
+    "gap",
+    "contype",
+    "conaffinity",
+    "solmix",
+    "priority",
+    "adhesion",
+    "surfacevel",
+    "cone",
+    "impratio",
+    "multiccd",
+    "nativeccd",
+]
+CONTACTS += [
+    "ccd_iterations",
+    "ccd_tolerance",
+    "filterparent",
+    "midphase",
+    "sdf_initpoints",
+    "sdf_iterations",
+    "contact",
+]
+SOLVER = [
+    "timestep",
+    "integrator",
+    "iterations",
+    "tolerance",
+    "ls_iterations",
+    "ls_tolerance",
+    "noslip_iterations",
+    "noslip_tolerance",
+]
+SOLVER += [
+    "sleep_tolerance",
+    "sleep",
+    "eulerdamp",
+    "invdiscrete",
+    "island",
+    "refsafe",
+    "warmstart",
+    "override",
+    "autoreset",
+    "energy",
+    "fwdinv",
+]
+SOLVER += ["diagexact", "speculative", "sensor", "clampctrl"]
+PICTURES = ["rgba", "group", "castshadow", "width"]
+USERS = "user nuser_actuator nuser_body nuser_cam nuser_geom nuser_jnt nuser_sensor nuser_site nuser_tendon nuserdata"
+MEMORY = ["nkey", "njmax", "nconmax", "nstack"]
+BOUNDS = ["actuatorfrcrange", "actrange"]
+LEFT_OUT = {  # attribute to reason
+    name: why
+    for names, why in (
+        (SOFT, "of soft constraints, which hold exactly here"),
+        (CONTACTS, "of contacts, which are not imported"),
+        (SOLVER, "settings of MuJoCo's steps and solver"),
+        (PICTURES, "of pictures"),
+        ((*USERS.split(), *MEMORY), "data of users and sizes of memory"),
+        (BOUNDS, "bounds of actuators, which are not imported"),
+        (["magnetic"], "of sensors"),
+        (["actuatorgravcomp"], "the force against gravity is not one of actuators"),
+    )
+    for name in names
+}
+ACTING = {"springyield": "springs do not yield", "wind": "there is no medium", "fluidshape": "there is no medium"}
+OF_SITES = "size type quat euler axisangle xyaxes zaxis"  # of sites, which are points
+ELSEWHERE = ("visual", "asset", "sensor", "contact", "custom", "extension", "statistic")  # reported as a whole
+
+
+def note_settings(root: XMLElement, notes: ImportNotes) -> None:
+    """Note the attributes in a model that are left out, in one entry a reason, with the first element."""
+    by_reason: dict[str, dict[str, XMLElement]] = {}
+    for element in _elements(root):
+        for name, value in element.attributes.items():
+            if name in ACTING and _is_not_zero(value):
+                notes.not_understood(f"{name!r} of <{element.tag}>: {ACTING[name]}", element)
+            elif name in LEFT_OUT:
+                by_reason.setdefault(LEFT_OUT[name], {}).setdefault(name, element)
+            elif element.tag == "site" and name in OF_SITES.split():
+                by_reason.setdefault("of sites, which are points", {}).setdefault(name, element)
+    for why, names in by_reason.items():
+        notes.approximated(f"{', '.join(map(repr, names))}, {why}: left out", next(iter(names.values())))
+
+
+def _elements(root: XMLElement) -> Iterator[XMLElement]:
+    """Yield the elements of a model, but for the sections that are reported as a whole."""
+    waiting = [child for child in root.children if child.tag not in ELSEWHERE]
+    while waiting:
+        element = waiting.pop()
+        yield element
+        waiting += reversed(element.children)
+
+
+def _is_not_zero(value: str) -> bool:
+    try:
+        return any(float(word) for word in value.split())
+    except ValueError:  # a word, such as the shape in a fluid
+        return value.strip() != "none"
