@@ -20,6 +20,7 @@ from varint.results.record import joined
 from varint.runs.run import Failure, SteeredRun
 from varint.step.march.records import NODE, RECORDED
 from varint.step.march.steps import DONE, FAILED, NOT_FINITE, UNRESOLVED
+from varint.step.one_sided import rows_state, set_rows
 from varint.step.step import worst_residual
 
 ROOM = 1024  # nodes that are recorded before they are put aside
@@ -129,6 +130,7 @@ class HeldMarch:
         for array, fresh in self._fresh:
             array[:] = fresh
         march.node = march.pose = 0
+        set_rows(march.compiled.plan, march.ws, 0, rows_state(march.ws))
         self.run.start_state, self.run.failure = state, None
         self.run.iterations[:] = 0
         self._start()
