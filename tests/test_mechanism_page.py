@@ -69,7 +69,7 @@ def test_there_is_a_list_of_each_kind():
 def test_the_tables_have_every_key():
     assert set(EXAMPLE) == set(vi.Mechanism.__dataclass_fields__)
     assert sorted(first_column("The keys at the top")) == sorted(
-        [*EXAMPLE, "$schema", "parameters", "include", "closures"]
+        [*EXAMPLE, "$schema", "parameters", "include", "closures", "format"]
     )
     assert {"name", *first_column("Bodies")} == {*OF_BODIES, *SHAPES}
     assert first_column("Start") == list(MOTION_KEYS)

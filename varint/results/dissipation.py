@@ -31,7 +31,7 @@ class AmplifiedError(ArgumentError):
     """A method may amplify what a dissipative force damps."""
 
 
-class Damping(NamedTuple):
+class DampedEfforts(NamedTuple):
     """n dissipative efforts at a pose.
 
     force : (n,) number in the description
@@ -51,7 +51,7 @@ class Ranges(NamedTuple):
 
     least, most : (n,) of each, the largest last
     effort : number of the effort with the largest
-    damping : Damping
+    damping : DampedEfforts
         At the first pose.
     fixed : bool
         Whether they are the same in all poses of a run.
@@ -60,7 +60,7 @@ class Ranges(NamedTuple):
     least: np.ndarray
     most: np.ndarray
     effort: int
-    damping: Damping
+    damping: DampedEfforts
     fixed: bool
 
     @property
@@ -110,7 +110,7 @@ def ranges_of(mechanism: Mechanism, state: State, dt: float, bound: float, at_st
     return ranges
 
 
-def _damping_at(mechanism: Mechanism, state: State, with_soft: bool) -> Damping:
+def _damping_at(mechanism: Mechanism, state: State, with_soft: bool) -> DampedEfforts:
     """Return the dissipative efforts at ``state``; ``with_soft``: also of beams and of joints with a compliance."""
     compiled, nb = mechanism.compiled, len(mechanism.bodies)
     plan, rows = compiled.plan, list[tuple[int, float, bool, np.ndarray]]()
@@ -146,7 +146,7 @@ def _damping_at(mechanism: Mechanism, state: State, with_soft: bool) -> Damping:
             rows.append((force, linear if k < 3 else angular, constant, axis))
     rows = [row for row in rows if row[1] > 0.0]
     forces, slopes_of_rows, alike = (np.array([row[k] for row in rows]) for k in range(3))
-    return Damping(forces, slopes_of_rows, alike, np.array([row[3] for row in rows]).reshape(-1, nb, 6))
+    return DampedEfforts(forces, slopes_of_rows, alike, np.array([row[3] for row in rows]).reshape(-1, nb, 6))
 
 
 def _steepness(plan: Plan, f: int) -> float:
@@ -156,7 +156,7 @@ def _steepness(plan: Plan, f: int) -> float:
     return law.steepness(dict(zip(law.parameters, numbers, strict=True)))
 
 
-def _free_mobility(mechanism: Mechanism, damping: Damping) -> np.ndarray:
+def _free_mobility(mechanism: Mechanism, damping: DampedEfforts) -> np.ndarray:
     """Return rates (n, n) by unit impulses along the efforts, of bodies without joints: no run has larger ones."""
     mass = np.array([body.mass for body in mechanism.bodies])
     inverse = np.linalg.inv([body.inertia for body in mechanism.bodies])
@@ -165,7 +165,7 @@ def _free_mobility(mechanism: Mechanism, damping: Damping) -> np.ndarray:
     return np.einsum("nbk,mbk->nm", damping.gradient, answer)
 
 
-def _mobility(mechanism: Mechanism, state: State, damping: Damping) -> np.ndarray:
+def _mobility(mechanism: Mechanism, state: State, damping: DampedEfforts) -> np.ndarray:
     """Return rates (n, n) by unit impulses along the efforts, of bodies in their joints at ``state``."""
     nodes = 1 + len(damping.slope)
     load = np.concatenate([np.zeros((1, *damping.gradient.shape[1:])), damping.gradient])
@@ -175,7 +175,7 @@ def _mobility(mechanism: Mechanism, state: State, damping: Damping) -> np.ndarra
     return np.einsum("nbk,mbk->nm", damping.gradient, acceleration[1:] - acceleration[0])
 
 
-def _all_z(mobility: np.ndarray, damping: Damping, dt: float) -> Ranges:
+def _all_z(mobility: np.ndarray, damping: DampedEfforts, dt: float) -> Ranges:
     """Return c dt / m of all motions that are damped."""
     root = np.sqrt(dt * damping.slope)
     matrix = root[:, None] * mobility * root
@@ -183,7 +183,7 @@ def _all_z(mobility: np.ndarray, damping: Damping, dt: float) -> Ranges:
     return Ranges(values, values, int(np.argmax(np.abs(vectors[:, -1]))), damping, False)
 
 
-def _is_alone(mechanism: Mechanism, damping: Damping) -> bool:
+def _is_alone(mechanism: Mechanism, damping: DampedEfforts) -> bool:
     """Return whether each effort is of a body that hangs on the world by one joint with one coordinate, alone."""
     bodies = {int(b) for b in np.argwhere(damping.gradient.any(axis=2))[:, 1]}
     for b in bodies:

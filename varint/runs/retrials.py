@@ -17,6 +17,7 @@ BEFORE, AFTER = 8, 3  # nodes before and after the one that was not resolved
 MOST = 20_000  # steps of a short run
 OF_STEPS = ("order", "scheme", "closures", "tol")  # settings of a run that a short one shares
 OF_TOLERANCES = ("integrator", "atol", "baumgarte", "chart")
+VARIED = {"scheme": ("dt", OF_STEPS), "rtol": ("rtol", OF_TOLERANCES)}  # by a setting that only such a run has
 
 
 def trial_of(trajectory: Trajectory) -> Trial | None:
@@ -26,7 +27,7 @@ def trial_of(trajectory: Trajectory) -> Trial | None:
     such a run would be another motion, as loads, inputs or prescribed motions depend on the time, or too long.
     """
     settings = trajectory.settings
-    which = {"maximal": ("dt", OF_STEPS), "reduced": ("rtol", OF_TOLERANCES)}.get(settings["formulation"])
+    which = next((values for key, values in VARIED.items() if key in settings), None)
     if which is None or settings.get("turn") is not None or settings.get("prescribed"):
         return None
     varied, names = which

@@ -31,7 +31,7 @@ from varint.files.robots.robot import (
     still,
     turned_by,
 )
-from varint.files.robots.urdf_values import LEFT_OUT, axis_of, inertia_of, origin_of, pose_in
+from varint.files.robots.urdf_values import LEFT_OUT, OF_LIMIT, ONCE, VERSIONS, axis_of, inertia_of, origin_of, pose_in
 from varint.files.robots.urdf_writer import save
 from varint.files.robots.xml_files import XMLElement, load_xml, reads, unknown
 from varint.mechanism.mechanism import Mechanism
@@ -58,10 +58,7 @@ DRAKE_KINDS: dict[str, type[Joint] | None] = {  # of <drake:joint>, along the ax
 WITH_AXIS = (Revolute, Prismatic, Planar)
 OF_KINDS = {"axis": WITH_AXIS} | dict.fromkeys(("limit", "dynamics"), tuple(filter(None, KINDS.values())))
 OF_ONE = (Revolute, Prismatic)  # coordinate
-OF_LIMIT = ("effort", "velocity", "drake:acceleration")  # attributes without effect on the motion
-ONCE = ("inertial", "axis", "limit", "dynamics", "origin", "mimic")  # elements of a link or a joint
 INERTIA = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-VERSIONS = ("1", "1.0", "1.1", "1.2")  # each with all elements of those before
 POSE = ("xyz", "rpy", "quat_xyzw")
 LEAVES = {  # elements without elements inside, and their attributes
     "origin": POSE,

@@ -8,6 +8,9 @@ from varint.files.robots.robot import Pose, pose_of, still
 from varint.files.robots.xml_files import XMLElement
 from varint.model.rotation_vectors import rotation_matrix
 
+OF_LIMIT = ("effort", "velocity", "drake:acceleration")  # attributes without effect on the motion
+ONCE = ("inertial", "axis", "limit", "dynamics", "origin", "mimic")  # elements of a link or a joint
+VERSIONS = ("1", "1.0", "1.1", "1.2")  # each with all elements of those before
 LEFT_OUT = {  # of the robot, its links and its joints: known, and without effect on the motion
     "material": "a colour",
     "transmission": "motors are not imported",
