@@ -6,6 +6,7 @@ description (reduced/residuals.py), as in maximal coordinates (gradient.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -170,7 +171,7 @@ def _by_number(
         slopes = []
         for part in parts:
             if smooth or -part.step not in part.made or part.step not in part.made:  # or at a bound, from one side
-                slopes.append(part.of(lambda made, k=k: made[k][0] + float(made[k][1].sum())))
+                slopes.append(part.of(partial(_whole, k)))
                 continue
 
             def values(share: float, stages: np.ndarray, k: int = k, part: Differences = part) -> np.ndarray:
@@ -178,9 +179,17 @@ def _by_number(
 
             by_stage, kink = slopes_of(values, len(part.made[part.step][k][1]), 1.0, rounded=True)
             kinked |= kink > MATTERS * float(np.abs(by_stage).sum())
-            slopes.append(part.of(lambda made, k=k: made[k][0]) + float(by_stage.sum()) / part.step)
+            slopes.append(part.of(partial(_beside_stages, k)) + float(by_stage.sum()) / part.step)
         found.append(of_shape(number, slopes))
     return found, kinked
+
+
+def _beside_stages(k: int, made: list[tuple[float, np.ndarray]]) -> float:
+    return made[k][0]
+
+
+def _whole(k: int, made: list[tuple[float, np.ndarray]]) -> float:
+    return made[k][0] + float(made[k][1].sum())
 
 
 def _start_of(mechanism: Mechanism, state: State | ReducedState | None) -> State | ReducedState:
