@@ -24,6 +24,10 @@ from pathlib import Path
 LIMIT = 1.03  # of a ratio
 COUNTS = Path(__file__).with_name("instructions.json")
 FEW, MORE = 1, 2  # steps whose difference is counted
+VARIED, MANY = (
+    "n = 2",
+    21,
+)  # works whose steps differ, as one has an increment more than the next, and the steps of these
 TRACEME, CONT, SINGLESTEP = 0, 7, 9  # requests of ptrace
 PROCESSOR = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma,+bmi,+bmi2,+sse4.1,+sse4.2,+popcnt"}
 MADE_WITH = {name: version(name) for name in ("numba", "llvmlite")}
@@ -61,33 +65,38 @@ def be_walked() -> None:
 
     import varint as vi
 
-    steppers = [vi.Stepper(mechanism, method) for mechanism, method in works().values()]
-    for stepper in steppers:
+    steppers = {name: vi.Stepper(mechanism, method) for name, (mechanism, method) in works().items()}
+    for stepper in steppers.values():
         stepper.step(200)  # in motion; compiles
         stepper.step(FEW)
     gc.disable()
     if ctypes.CDLL(None).ptrace(TRACEME, 0, None, None):
         os._exit(2)
-    for stepper in steppers:
-        for steps in (FEW, MORE):
+    for name, stepper in steppers.items():
+        for steps in (FEW, _more(name)):
             signal.raise_signal(signal.SIGUSR1)
             stepper.step(steps)
             signal.raise_signal(signal.SIGUSR1)
     signal.raise_signal(signal.SIGUSR1)
 
 
+def _more(name: str) -> int:
+    """Return how many steps of a work are counted beside `FEW`."""
+    return MANY if name.endswith(VARIED) else MORE
+
+
 def count() -> Iterator[int]:
-    """Instructions of one step of each work."""
+    """Instructions of one step of each work, on average where they differ."""
     environment = {**os.environ, **PROCESSOR, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
     child = os.posix_spawn(sys.executable, [sys.executable, __file__, "--walk"], environment)
     try:
         _until_signal(child)
-        for _ in works():
+        for name in works():
             counts = []
             for _ in (FEW, MORE):
                 counts.append(_until_signal(child, SINGLESTEP))
                 _until_signal(child, CONT)
-            yield (counts[1] - counts[0]) // (MORE - FEW)
+            yield (counts[1] - counts[0]) // (_more(name) - FEW)
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
