@@ -1,4 +1,4 @@
-"""The `Mechanism` that users write: a description, and what can be asked of it."""
+"""The `Mechanism` that users write: its description and its kinematic analyses."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-MOTIONS = ("rates", "velocity", "angular_velocity")  # keys of a start that are no poses
-START_UNITS = {"position": "m", "quat_wxyz": "", "velocity": "m/s", "angular_velocity": "rad/s"}  # of bodies
+MOTIONS = ("rates", "velocity", "angular_velocity")  # keys of ``start`` that hold velocities, not poses
+START_UNITS = {"position": "m", "quat_wxyz": "", "velocity": "m/s", "angular_velocity": "rad/s"}  # of its bodies
 
 
 @checked_call
 @dataclass(frozen=True, eq=False)
 class Mechanism(CompiledStructure):
     __doc__ = f"""A mechanism. {Structure.__doc__}"""
-    _from_text = ": vi.mechanisms has those of the catalogue, vi.load_mechanism reads a file"
+    _from_text = ": vi.mechanisms holds the catalogue, vi.load_mechanism reads a file"
 
     @cached_property
     def import_report(self) -> ImportReport:
-        """Report on the parts of the file that this was imported from; empty where it was not imported.
+        """Report on the imported file; empty if the mechanism was not imported.
 
-        Set by `varint.load_mechanism`. What is made of this mechanism by ``dataclasses.replace`` has an empty one.
+        Set by `varint.load_mechanism`. Copies made by ``dataclasses.replace`` have an empty report.
         """
         return ImportReport()
 
@@ -77,44 +77,45 @@ class Mechanism(CompiledStructure):
         angular_velocity: Mapping[str, ArrayLike] | None = None,
         beyond_stops: str = REFUSE,
     ) -> State:
-        """Return a state that satisfies all joints and holds the arguments.
+        """Return a state that satisfies all joints and has the specified coordinates, poses and velocities.
 
-        Without arguments on joints and bodies, the mechanism's ``start``.
+        Without arguments on joints and bodies it has those of ``start``.
 
         Parameters
         ----------
         coordinates, rates : dict
-            Joint name to its coordinates (m, rad) and their rates; a number where there is one.
+            Joint name to its coordinates (m, rad) and their rates (m/s, rad/s): (dof,), or a number if it has one.
         position, quat_wxyz : dict
-            Body name to centre of mass (3,), m, world, and orientation (4,).
+            Body name to centre of mass (3,), m, world, and orientation (4,), a quaternion w, x, y, z, body to world.
         velocity, angular_velocity : dict
-            Body name to velocity (3,), m/s, world, and angular velocity (3,), rad/s, body.
+            Body name to velocity (3,) of the centre of mass, m/s, world, and angular velocity (3,), rad/s, body axes.
         beyond_stops : str
-            What a run does that starts beyond a hard stop, by more than joints may be open. "refuse": it raises
-            StateError. "come back": the stop pushes the joint, or the length, back to the limit from where it is,
-            at a rate of 5 / s (``baumgarte`` of `varint.redmax`), or lets it come back faster by itself. Contacts that
-            overlap are refused either way.
+            What a run from this state does if it is beyond a hard stop by more than the tolerance of closed joints.
+            "refuse": it raises StateError. "come back": the stop pushes the joint, or the length, back to the limit
+            from where it is, at a rate of 5 / s (``baumgarte`` of `varint.redmax`), or lets it come back faster by
+            itself. Contacts that overlap are refused either way.
 
         Joints that are named hold their values. Others move only as loops, couplings and constraints of forces require;
-        those that these connect with a named joint start from the reference configuration. Where ``coordinates`` are
-        given, all other joints keep those of ``start``, else those of the reference configuration. A loop is moved to
-        its coordinates in small steps, on the branch of the reference configuration; whole turns are left out where
-        they lead back to the same pose and nothing counts them. Of rates that are free the angular ones of joints are
-        the least, then the displacements: a base on driven wheels does not pitch. Poses and velocities of bodies are
-        approached as closely as the joints allow, and the joints that carry these bodies follow. Joints with a
-        compliance are treated as rigid. If only coordinates and rates are given, beams stay undeformed where the joints
-        allow it, and strain otherwise.
+        those that these connect with a named joint start from the reference configuration. With ``coordinates``, all
+        other joints keep those of ``start``, or else of the reference configuration. A loop is moved to its coordinates
+        in small steps, on the branch of the reference configuration. The path omits full turns that leave the pose
+        unchanged and that nothing counts. Of rates that are free, angular ones of joints are the least, then
+        displacements: a base on driven wheels does not pitch. Poses and velocities of bodies are approached as closely
+        as the joints allow, and the joints that carry these bodies follow. Joints with a compliance are treated as
+        rigid. If only coordinates and rates are specified, beams move as rigid bodies, and deform only if the joints
+        require it.
+
         The state carries the coordinates asked for with all their turns: springs, stops and servos start from them.
-        Joints that only ``position`` or ``quat_wxyz`` move have the turn nearest to zero, or to the middle of the range
-        of their stops; where that leaves more than one turn, a run from there gives a TurnsWarning.
+        If a joint is set only through poses of bodies, its angle is the one nearest to zero, or to the middle of the
+        range between its stops. If several turns remain possible, a run from this state gives a TurnsWarning.
 
         Raises
         ------
         StateError
-            Unknown names, wrong shapes, numbers above 1e15, no such velocity, coordinates of a loop or a coupling more
-            than 200 rad or sizes of a part away.
+            Unknown names, wrong shapes, numbers above 1e15, velocities that the joints do not allow, coordinates of a
+            loop or a coupling more than 200 rad, or 200 times the size of a body, from the reference configuration.
         AssemblyError
-            The joints cannot be closed; names the loop, and the joints that stay open by how much.
+            The joints cannot be closed: the message names the loop, the open joints and their gaps.
         """
         arguments = {
             "coordinates": coordinates,
@@ -143,27 +144,28 @@ class Mechanism(CompiledStructure):
         coordinates: Mapping[str, ArrayLike] | None = None,
         rates: Mapping[str, ArrayLike] | None = None,
     ) -> State:
-        """Return the state that satisfies all joints near a guess that need not, on the guess's branch.
+        """Return the state nearest to ``guess`` that satisfies all joints, which the guess may violate, on its branch.
 
         Parameters
         ----------
         guess : State
-            Poses that may be wrong by a fifth of the size of the parts, and velocities.
+            Approximate poses, with errors up to about a fifth of the size of the bodies, and velocities.
         hold : sequence of str
-            Bodies and joints. A body keeps its pose and velocity of the guess, a joint its
-            coordinates and rates, measured at the guess.
+            Names of bodies and joints. A body keeps its pose and velocity of the guess, a joint its coordinates and
+            rates, measured at the guess.
         coordinates, rates : dict
-            Joint name to coordinates (m, rad) and rates that are met exactly; a number where there is one.
+            Joint name to coordinates (m, rad) and rates (m/s, rad/s), satisfied exactly: (dof,), or a number if it has
+            one.
 
-        All else moves, and changes its velocity, as little as the kinetic metric allows; as little as the lengths of
-        the bodies allow where that does not close the joints, as of compact bodies.
+        All else moves, and changes its velocity, as little as possible, measured by the kinetic energy of such a
+        motion; if that does not close the joints, as of compact bodies, measured by the lengths of the bodies.
 
         Raises
         ------
         StateError
-            A bad guess, unknown names, no such velocity.
+            An invalid guess, an unknown name, or velocities that the joints do not allow.
         AssemblyError
-            The joints cannot be closed; names the loop, and the joints that stay open by how much.
+            The joints cannot be closed: the message names the loop, the open joints and their gaps.
         """
         return assemble(self, self.compiled, guess, hold, coordinates, rates)
 
@@ -180,16 +182,16 @@ class Mechanism(CompiledStructure):
         Parameters
         ----------
         joint : str or (str, int)
-            A joint with one coordinate, or a joint and the number of its coordinate.
+            A joint with one coordinate, or a joint and the index of its coordinate, from 0.
         values : array_like (T,)
-            m or rad; angles may pass pi. From one to the next the mechanism moves continuously, from
-            ``state`` to the first as well, and stays on its branch. What the joints leave free
-            moves as little as the kinetic metric allows.
+            m or rad; angles may exceed pi. The mechanism moves continuously from ``state`` to the first value and from
+            each value to the next, on its branch. What the joints leave free moves as little as possible, measured
+            by the kinetic energy of such a motion.
         state : State, optional
-            Where to start; ``state()`` where not given. Its velocities do not matter.
+            Initial configuration; default: ``state()``. Its velocities are not used.
         on_lockup : str
-            A linkage that locks ends the sweep, whose arrays then have fewer rows than ``values``. "warn": a
-            LockedWarning says where; "ignore": `Sweep.lockup` alone does.
+            The sweep ends where the linkage locks; its arrays then have fewer rows than ``values``. "warn", the
+            default: also issue a LockedWarning; "ignore": only set `Sweep.lockup`.
 
         Returns
         -------
@@ -199,8 +201,8 @@ class Mechanism(CompiledStructure):
         Raises
         ------
         ArgumentError
-            No such joint or coordinate, values that are not finite numbers, a path of more than 1000 rad or sizes of a
-            part, or of more than 10000 steps between values.
+            No such joint or coordinate, values that are not finite numbers, a path longer than 1000 rad, or than
+            1000 times the size of a body, or with more than 10000 steps between values.
         AssemblyError
             The joints cannot be closed at ``state``.
         """
@@ -220,20 +222,20 @@ class Mechanism(CompiledStructure):
         Parameters
         ----------
         hold : dict
-            Joint name to its coordinates (m, rad); a number where there is one. Joints in no loop keep those of
-            ``state()``. They have to fix all degrees of freedom.
+            Joint name to its coordinates (m, rad): (dof,), or a number if it has one. They must fix all degrees of
+            freedom of the loops; joints in no loop that are not named keep those of ``state()``.
         starts : int
-            Number of starts, 10 to 100 ms each. The result reports how often each mode was reached, and estimates how
-            much was not.
+            Number of random starts, 10 to 100 ms each. The result reports how often each mode was reached, and
+            estimates the share of modes not reached.
         seed : int
-            Of the starts: the same seed gives the same modes.
+            Seed of the random starts: the same seed gives the same modes.
         bodies : str or sequence of str, optional
-            Bodies whose poses distinguish modes, all where not given. Others may move: the legs of a platform
-            may turn about themselves.
+            Bodies whose poses distinguish modes; default: all. Others may move: the legs of a platform may spin about
+            their own axes.
 
-        Stops are no limits here. Couplings count turns from the reference configuration. Modes nearer than 1e-5 rad or
-        sizes of a part are one. Of modes that can still move at the held coordinates, for special dimensions, one is
-        kept.
+        Stops are ignored. Couplings count turns from the reference configuration. Modes that differ by less than 1e-5
+        rad and 1e-5 of the size of a body count as one. If special dimensions leave a mode movable at the held
+        coordinates, one pose of that motion is returned.
 
         Raises
         ------
@@ -255,11 +257,11 @@ class Mechanism(CompiledStructure):
     ) -> Figure:
         """Return a picture of the mechanism at ``state``, by default ``state()``; a matplotlib Figure.
 
-        Bodies reach from joint to joint, and as far as their inertia shows. ``path``: where it is written, .png, .pdf
-        or .svg; ``plane``: "xy", "xz", "yz", "yx", "zx", "zy" or "isometric", by default the plane in which the joints
-        move, isometric where there is none; ``labels``: whether bodies and joints are named. Deformable bodies and
-        nets are drawn as a run starts with them. Raises ArgumentError, FileError; StateError where they find no
-        equilibrium.
+        Bodies are drawn from joint to joint, extended to the size that their inertia implies. ``path``: file to write,
+        .png, .pdf or .svg, default none; ``plane``: "xy" (x to the right), "xz", "yz", "yx", "zx", "zy" or
+        "isometric", by default the plane in which the joints move, isometric if they move in none; ``labels``: whether
+        to write the names of bodies and joints. Deformable bodies and nets have their shape at the start of a run.
+        Raises ArgumentError, FileError; StateError if that shape has no equilibrium.
         """
         from varint.drawing.mechanism_picture import plot_mechanism
         from varint.meshes.mesh_start import vertices_at
@@ -270,8 +272,8 @@ class Mechanism(CompiledStructure):
     def diagnose(self, state: State | None = None) -> Diagnosis:
         """Return mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``.
 
-        ``state``: ``state()`` where not given. Each cluster of loops is analysed dense: the cost grows with the
-        cube of the bodies in it. Joints with a compliance count as rigid ones.
+        ``state``: default ``state()``. Each cluster of loops is analysed with dense matrices: the cost grows with the
+        cube of the number of its bodies. Joints with a compliance count as rigid.
         """
         return diagnose(self.rigid_twin, self.rigid_twin.compiled, self.state() if state is None else state)
 
@@ -285,9 +287,9 @@ class Mechanism(CompiledStructure):
         ]
         forces = [(f.name, type(f).__name__, ", ".join(f._facts())) for f in self.forces]
         tables = (
-            (("joint", "type", "body a", "body b", "m, world", ">coordinates", "unit"), joints),
+            (("joint", "type", "body a", "body b", "geometry (m, world)", ">coordinates", "unit"), joints),
             (("force", "type", "acts on and parameters"), forces),
-            (("start", "of", "value", "unit"), list(self._start_rows())),
+            (("start", "joint or body", "value", "unit"), list(self._start_rows())),
         )
         position, quat = (np.array([getattr(body, name) for body in self.bodies]) for name in ("position", "quat_wxyz"))
         parts = [thumbnail(self, position, quat, [soft.mesh.points for soft in soft_meshes(self)])]
@@ -302,38 +304,34 @@ class Mechanism(CompiledStructure):
                 yield key, name, value_text(value), unit
 
     def show(self, state: State | None = None) -> ShownState:
-        """Return a state with the names of bodies and joints: two tables, at a prompt and in a notebook.
+        """Return two tables of a state, by body and by joint, for a prompt or a notebook.
 
-        ``state``: ``state()`` where not given. Raises StateError for a state of other bodies.
+        ``state``: default ``state()``. Raises StateError for a state that does not match the bodies.
         """
         state = self.state() if state is None else state
         return ShownState(self, with_checked_arrays(self, state, "state"))
 
     def coordinates(self, state: State) -> dict[str, np.ndarray]:
-        """Return the coordinates (dof,) of each joint by name at ``state``, () of one coordinate.
+        """Return the coordinates (dof,) of each joint by name at ``state``, m or rad; shape () if it has one.
 
-        M, rad. Angles have the turns that the state carries, else those nearest to zero or to the middle of the range
-        that stops leave them, see `State`.
-
-        Raises StateError for a state of other bodies.
+        Angles include the full turns that the state carries; without, they are the ones nearest to zero or to the
+        middle of the range between their stops, see `State`. Raises StateError for a state that does not match the
+        bodies.
         """
         return self._joint_reader.coordinates(state)
 
     def rates(self, state: State) -> dict[str, np.ndarray]:
-        """Return the rates (dof,) of each joint's coordinates by name at ``state``, () of one coordinate.
-
-        M/s, rad/s.
-        """
+        """Return the rates (dof,) of each joint by name at ``state``, m/s or rad/s; shape () if it has one."""
         return self._joint_reader.rates(state)
 
     def point(self, state: State, body: str, point: ArrayLike | None = None) -> np.ndarray:
         """Return the position (3,), m, world, at ``state`` of a point of ``body``.
 
-        `Trajectory.path` has those of a run.
+        `Trajectory.path` returns the positions over a run.
 
-        ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given. Raises
-        MechanismError for a name that no body has, ArgumentError for what is no point, StateError for a state of other
-        bodies.
+        ``point`` (3,): position in the reference configuration, m, world; default: the centre of mass. Raises
+        MechanismError for a name that no body has, ArgumentError if ``point`` is not three numbers, StateError for a
+        state that does not match the bodies.
         """
         described, number = self.body(body), self.body_index[body]
         checked_state(self, state, "state")
