@@ -42,6 +42,9 @@ def pushed(simulate, *given, **options):
     return simulate(mechanism, *given, state=start, force={"link 2": force}, **options)
 
 
+UNTOLD = {"on_unresolved": "ignore"}  # of a link that spins by 0.3 rad a step
+
+
 def stopped():
     plain = vi.mechanisms.n_pendulum(n=3, angle=1.5)
     stops = [vi.JointStop(f"stop {k}", joint=f"joint {k}", lower=-0.1, upper=0.1, restitution=0.5) for k in (2, 3)]
@@ -57,7 +60,7 @@ def reduced(integrator):
 
 
 SCENES = {  # name to a function (duration, dt, options); whether it can be made longer
-    "wound": (lambda *given, **options: pushed(vi.simulate, *given, **options), False),
+    "wound": (lambda *given, **options: pushed(vi.simulate, *given, **UNTOLD, **options), False),
     "wound, order 4": (lambda *given, **options: vi.simulate(wound(), *given, order=4, **options), True),
     "loops": (lambda *given, **options: vi.simulate(vi.mechanisms.four_bar(), *given, **options), True),
     "printed": (lambda *given, **options: vi.simulate(vi.mechanisms.free_body(), *given, order=1, **options), True),

@@ -251,7 +251,8 @@ def _closed(
     bent = set().union(*(force.bent(structure) for force in _couplings(structure)))  # on no straight way
     with borrowed_coupled_workspace(compiled.plan, compiled.functions) as ws:
         for share in shares:
-            way = {n: coordinates[n] if share == 1 else (1 - share) * here[n] + share * goals[n] for n in frames}
+            way = {n: (1 - share) * here[n] + share * goals[n] for n in frames}
+            way |= {n: coordinates[n] for n in frames if share == 1 or n in placed}
             poses = {n: joint_pose(f.joint, way[n]) for n, f in frames.items()}
             names = holding.placed if share == 0 else [n for n in frames if share == 1 or n not in bent]
             asked: list[Weld | Strain] = [Weld(frames[name], *poses[name]) for name in names]

@@ -83,15 +83,18 @@ class Ranges(NamedTuple):
         )
 
 
-def ranges_of(mechanism: Mechanism, state: State, dt: float, bound: float, at_start: bool = False) -> Ranges | None:
+def ranges_of(
+    mechanism: Mechanism, state: State, dt: float, bound: float, at_start: bool = False, held: float = np.inf
+) -> Ranges | None:
     """Return the `Ranges` of a run from ``state`` with steps of ``dt``, s; None if all z are below ``bound``.
 
     By inertias with all joints at the pose of the start and at SAMPLES more; those of a body on one joint with one
     coordinate are the same in all poses. Where such inertias are not known, by the bodies' own, which are the least.
     ``at_start``: at the pose of the start alone, and without elements of beams and joints with a compliance, whose
-    damping is a time.
+    damping is a time. ``held``: efforts with a spring k beside their damper c are left out from k dt / c = ``held`` on:
+    whatever the inertia, such motions swing, or end at rates above k / c.
     """
-    damping = _damping_at(mechanism, state, not at_start)
+    damping = _damping_at(mechanism, state, not at_start, held / dt)
     if not damping.slope.size:
         return None
     ranges = _all_z(_free_mobility(mechanism, damping), damping, dt)
@@ -103,19 +106,22 @@ def ranges_of(mechanism: Mechanism, state: State, dt: float, bound: float, at_st
     if at_start or _is_alone(mechanism, damping):
         return ranges._replace(fixed=True)
     for pose in _poses(mechanism, state):
-        at_pose = _damping_at(mechanism, pose, True)  # the same efforts in the same order, but for quadratic drag
+        at_pose = _damping_at(mechanism, pose, True, held / dt)  # the same efforts, but for quadratic drag
         if len(at_pose.slope) == len(damping.slope):
             at_pose = damping._replace(gradient=at_pose.gradient)
             ranges = ranges.with_other(_all_z(_mobility(mechanism, pose, at_pose), at_pose, dt))
     return ranges
 
 
-def _damping_at(mechanism: Mechanism, state: State, with_soft: bool) -> DampedEfforts:
-    """Return the dissipative efforts at ``state``; ``with_soft``: also of beams and of joints with a compliance."""
+def _damping_at(mechanism: Mechanism, state: State, with_soft: bool, held: float) -> DampedEfforts:
+    """Return the dissipative efforts at ``state``; ``with_soft``: also of beams and of joints with a compliance.
+
+    Without those whose spring is ``held``, 1/s, times as stiff as their damper, or more.
+    """
     compiled, nb = mechanism.compiled, len(mechanism.bodies)
     plan, rows = compiled.plan, list[tuple[int, float, bool, np.ndarray]]()
     laws, measures, loads = plan.laws, plan.measures, plan.loads
-    slopes = [_steepness(plan, f) for f in range(laws.kind.size)]
+    slopes = [_steepness(plan, f, held) for f in range(laws.kind.size)]
     gradient = gradients_at(mechanism, state) if any(slopes) else np.zeros((measures.kind.size, 2, 6))
     slots = np.append(compiled.order, nb)  # the body of each slot, the world last
     for s in range(0 if with_soft else plan.compliant.joint_sum.size, laws.sum_law.size - 1):
@@ -149,11 +155,15 @@ def _damping_at(mechanism: Mechanism, state: State, with_soft: bool) -> DampedEf
     return DampedEfforts(forces, slopes_of_rows, alike, np.array([row[3] for row in rows]).reshape(-1, nb, 6))
 
 
-def _steepness(plan: Plan, f: int) -> float:
-    """Return the largest slope of law ``f`` against its rate."""
+def _steepness(plan: Plan, f: int, held: float) -> float:
+    """Return the largest slope of law ``f`` against its rate; zero beside a spring of ``held``, 1/s, times as much."""
     law, first = LAWS[LAW_NAMES[plan.laws.kind[f]]], plan.laws.first[f]
-    numbers = plan.laws.parameter[first : first + len(law.parameters)].tolist()
-    return law.steepness(dict(zip(law.parameters, numbers, strict=True)))
+    parameters = dict(
+        zip(law.parameters, plan.laws.parameter[first : first + len(law.parameters)].tolist(), strict=True)
+    )
+    slope = law.steepness(parameters)
+    is_held = law.has_constant_slope and parameters.get("stiffness", 0.0) >= held * slope
+    return 0.0 if is_held else slope
 
 
 def _free_mobility(mechanism: Mechanism, damping: DampedEfforts) -> np.ndarray:

@@ -3,7 +3,8 @@
 A stage of size g h multiplies the momentum along a damper by (1 - g z / 2) / (1 + g z / 2), z = c h / m. A negative
 stage has a pole at z = -2 / g, about which the product over the stages is above one: a band of z where any velocity
 grows without bound. Slopes of dry friction go from zero to their largest, so that they are in a band for some speed if
-that one is beyond its lower end. Below, dry friction comes to rest too.
+that one is beyond its lower end. Below, dry friction comes to rest too. With a spring k beside the damper a motion that
+does not swing has z above k h / c, whatever the inertia: beyond the bands where that is.
 """
 
 import numpy as np
@@ -25,7 +26,9 @@ def refuse_amplified(mechanism: Mechanism, scheme: Scheme, dt: float, state: Sta
     all z may lie beyond a band.
     """
     bands = scheme.amplified
-    ranges = ranges_of(mechanism, state, dt, float(bands[0, 0])) if len(bands) else None
+    if not len(bands):
+        return
+    ranges = ranges_of(mechanism, state, dt, float(bands[0, 0]), held=SLACK * float(bands[-1, 1]))
     if ranges is None:
         return
     slack = 1.0 + NEAR if ranges.fixed else SLACK

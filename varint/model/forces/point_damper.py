@@ -31,6 +31,9 @@ class PointDamper(BetweenPoints):
         super().__post_init__()
         self._check(damping="zero")
 
+    def acts_on(self, structure: "Structure") -> list[str]:
+        return [self.body_a, self.body_b]
+
     def elements(self, structure: "Structure") -> list[Element]:
         ends = [(self._body(structure, self.body_a), self.point_a, -1.0)]
         ends.append((self._body(structure, self.body_b), self.point_b, 1.0))
