@@ -121,7 +121,10 @@ class Scope:
     def _of_pose(self, pose: XMLElement | None, default: str, at: XMLElement | None = None) -> Pose:
         if pose is None:
             return self.frame(default, at or self.at)
-        other = pose.attributes.get("relative_to", "") or pose.attributes.get("frame", "")
+        newer, older = (pose.attributes.get(key, "") for key in ("relative_to", "frame"))
+        if newer and older and newer != older:
+            raise pose.wrong(f"relative_to='{newer}' and frame='{older}', its older name, differ: leave one out")
+        other = newer or older
         return self.frame(other or default, pose) @ numbers_of(pose)
 
     # ----------------------------------------------------------------------------------------------------- links
