@@ -49,7 +49,7 @@ EXPECTED = {
     "mobility": 3,
     "redundant": 0,
     "loops": 0,
-    "dt": 0.01,
+    "dt": 0.004,
     "precession": steady_precession(SPIN, TILT),
     "variants": [{"spin": -30.0, "tilt": 2.0}],
     "impossible": [{"spin": 1.0}],

@@ -90,7 +90,7 @@ def test_machine_elements_do_what_their_page_says(monkeypatch, tmp_path):
     train = vi.simulate(names["train"], 1.0, 0.01).rates
     assert train["input bearing"][-1] / train["output bearing"][-1] == pytest.approx(12.0, rel=1e-9)
     assert train["input bearing"][-1] == pytest.approx(0.01 / names["felt"], rel=1e-9)
-    belt = vi.simulate(names["drive"], 0.5, 0.01).rates
+    belt = vi.simulate(names["drive"], 0.5, 0.005).rates
     assert [belt["drum bearing"][-1], belt["idler bearing"][-1]] == pytest.approx([3.0, -20.0])
     valve = vi.simulate(names["valve"], 0.05, 2e-4, state=names["valve"].state(rates={"cam bearing": 20.0}))
     assert valve.force["cam"] == pytest.approx(0.2 * (9.81 + 4.0 * np.cos(20.0 * valve.t)), abs=1e-6)
