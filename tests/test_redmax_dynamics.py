@@ -129,7 +129,7 @@ CASES = {
     "rhombus_chain": ({"m": 1}, 1.0),
 }
 STEPS = 100
-FINER = {"governor": 4, "klann_leg": 4, "spinning_top": 4}
+FINER = {"governor": 4, "klann_leg": 4, "spatial_slider_crank": 2, "spinning_top": 4}
 
 
 @pytest.mark.slow
