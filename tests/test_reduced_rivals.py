@@ -427,7 +427,8 @@ def test_stiff_forces_fall_to_newtons_method():
     """Gauss with a damper that iterations in linear time cannot follow."""
     mechanism = with_forces(PENDULUM, vi.JointDamper("damper", joint="joint 2", damping=2e3))
     exact = vi.redmax.simulate(mechanism, 0.3, rtol=1e-10, integrator="radau")
-    run = vi.redmax.simulate(mechanism, 0.3, dt=0.01, integrator="gauss")
+    with pytest.warns(vi.UnresolvedWarning, match="'gauss' leaves 92% of such a motion"):
+        run = vi.redmax.simulate(mechanism, 0.3, dt=0.01, integrator="gauss")
     assert run.position[-1] == pytest.approx(exact.position[-1], abs=1e-5)
     with pytest.raises(vi.ConvergenceError):
         vi.redmax.simulate(mechanism, 0.3, dt=0.01, integrator="variational2_recursive")

@@ -370,8 +370,9 @@ def test_contradiction_is_named(integrator):
     plain = vi.mechanisms.n_pendulum(n=1, angle=0.4)
     stops = [vi.JointStop("low", joint="joint 1", lower=0.5), vi.JointStop("high", joint="joint 1", upper=0.3)]
     mechanism = vi.Mechanism("squeezed", plain.bodies, plain.joints, forces=stops)
+    beyond = mechanism.state(beyond_stops="come back")
     with pytest.raises(vi.ConvergenceError, match="'low' on joint 'joint 1', jointstop 'high' on joint 'joint 1'"):
-        vi.redmax.simulate(mechanism, 1.0, dt=0.01, integrator=integrator)
+        vi.redmax.simulate(mechanism, 1.0, dt=0.01, integrator=integrator, state=beyond)
 
 
 def test_nodes_and_times_across_events():

@@ -15,7 +15,11 @@ OF_TIME = ("PrescribedMotion", "PrescribedPoint", "PrescribedBody")  # start at 
 UNRESOLVED = ("andrews_squeezer",)  # turns by 0.1 rad in a step
 ITS_OWN = ("slider_crank_clearance",)  # whose impacts DT does not resolve, so that an ulp grows to 1e-3 m in 40 steps
 # flexures: rates have the stiffness times the round-off of a pose, and poses agree to 1e-14
-STIFF = {"parallelogram_flexure": 1e-9}
+STIFF = {  # gauss does not damp the ringing of the flexure; explicit stages let rows of rates drift
+    "parallelogram_flexure": 1e-9,
+    ("parallelogram_flexure", "gauss"): 1e-7,
+    ("rolling_disc", "heun"): 1e-9,
+}
 ONE_STEP = ("euler", "heun", "rk4", "bdf1", "sdirk2", "gauss")
 OF_RATES = ("RollingWheel", "KnifeEdge")  # implicit integrators let rows of rates drift, and a start closes them
 
@@ -109,7 +113,7 @@ def test_every_run_of_the_catalogue_goes_on_from_a_node(name, method):
     mechanism = getattr(vi.mechanisms, name)()
     dt = vi.mechanisms.module(name).EXPECTED["dt"] if name in ITS_OWN else DT
     bound = 1e-12 if isinstance(method, int) else 1e-10
-    goes_on_where_it_runs(mechanism, method, STIFF.get(name, bound), dt)
+    goes_on_where_it_runs(mechanism, method, STIFF.get((name, method), STIFF.get(name, bound)), dt)
 
 
 @pytest.mark.slow

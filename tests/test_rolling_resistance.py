@@ -97,9 +97,8 @@ def test_thrown_balls_and_capsules_gain_no_energy(seed):
     mechanism = free_scene("thrown", bodies, contacts)
     velocity, spin = rng.standard_normal((2, 2, 3))
     velocity[0, 0] += 2.0
-    run = vi.simulate(
-        mechanism, 1.0, 0.005, state=replace(mechanism.state(), velocity=velocity, angular_velocity=9 * spin)
-    )
+    start = replace(mechanism.state(), velocity=velocity, angular_velocity=9 * spin)
+    run = vi.simulate(mechanism, 1.0, 0.005, state=start, on_unresolved="ignore")  # spins of 0.2 rad a step
     scale = run.energy[0]
     assert run.energy[-1] < run.energy[0]
     assert (run.energy - np.minimum.accumulate(run.energy)).max() < 2e-3 * scale
