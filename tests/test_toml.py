@@ -195,7 +195,7 @@ WRONG = {
     "gravity": ('"-g"]', '"-g", 0]', "FILE, line 2, column 1: gravity of mechanism 'arm' must be"),
     "a key for a text": ("body_b", "body_c", r"FILE, line 16, column 1: .*unknown key 'body_c'"),
     "no type": ("type =", "typ =", "FILE, line 14, column 1: .*'typ'"),
-    "a table": ("[parameters]", "[x.y]\n[parameters]", "FILE, line 4, column 1: unknown key 'x': there are name"),
+    "a table": ("[parameters]", "[x.y]\n[parameters]", "FILE, line 4, column 1: unknown key 'x': there are format"),
     "list": ("[parameters]", "[[parameters]]", "FILE, line 4, column 1: parameters must be a table"),
 }
 

@@ -41,7 +41,8 @@ ORDERS = (4, 6, 8, 10)
 HINGE = (Turn(Z),)  # motions that the joints have to allow
 ON_UNRESOLVED = ("warn", "raise", "ignore")
 ROUND_OFF = 1e-9  # of the potential energy: kinetic energies that are smaller do not count
-SHORTER, MOST = 4, 20_000  # times shorter steps are tried before they are proposed, up to so many
+SHORTER = 4  # times shorter steps are tried before they are proposed ...
+MOST = 20_000  # ... up to so many
 UNRESOLVED = 0.01  # of the largest kinetic energy: change of the energy of a motion that the steps do not resolve
 
 
