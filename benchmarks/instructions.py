@@ -82,7 +82,7 @@ def be_walked() -> None:
 
 def _more(name: str) -> int:
     """Return how many steps of a work are counted beside `FEW`."""
-    return MANY if name.endswith(VARIED) else MORE
+    return MANY if name == VARIED else MORE
 
 
 def count() -> Iterator[int]:

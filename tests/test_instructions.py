@@ -11,6 +11,7 @@ NOT_COMPARED = 2  # exit status
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_steps_take_no_more_instructions_than_before():
     done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=False)
     if done.returncode == NOT_COMPARED:

@@ -143,7 +143,7 @@ def test_the_numbers_of_a_cable_at_its_rest_length():
 
 
 @pytest.mark.slow
-@pytest.mark.many
+@pytest.mark.long
 @pytest.mark.parametrize("start", [moving, standing])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_number_of_every_force_beside_its_kinks(name, start):
@@ -153,7 +153,7 @@ def test_every_number_of_every_force_beside_its_kinks(name, start):
 
 
 @pytest.mark.slow
-@pytest.mark.many
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["Cable", "JointStop", "LengthStop", "GroundContact", "VelocityMotor", "Tendon"])
 def test_numbers_beside_kinks_in_reduced_coordinates(name):
     mechanism, state = moving(sample_mechanism(np.random.default_rng(1), SAMPLES[name]))

@@ -117,6 +117,7 @@ def test_every_run_of_the_catalogue_goes_on_from_a_node(name, method):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("method", [2, 4, 6, 8, *ONE_STEP])
 @pytest.mark.parametrize("name", [name for name in IN_STEPS if name not in OF_TIME])
 def test_every_force_goes_on_from_a_node(name, method):
