@@ -1,6 +1,7 @@
 """Shared code of the subcommands: the mechanism argument, output paths, printing."""
 
 from argparse import SUPPRESS, ArgumentParser, Namespace, _SubParsersAction
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -77,11 +78,18 @@ def find_mechanism(name: str, parameters: list, repair: bool | None = None) -> "
     if Path(name).suffix in FORMATS:
         return load_mechanism(name, all_parsed(parameters), repair=bool(repair))
     if Path(name).exists():
-        raise ArgumentError(f"'{name}' is not a mechanism: files of mechanisms end in {' or '.join(FORMATS)}")
+        raise ArgumentError(f"'{name}' is not a mechanism: files of mechanisms end in {_one_of(FORMATS)}")
+    near, suffix = suggestion(name, mechanisms.ALL), suggestion(Path(name).suffix, FORMATS)
     raise ArgumentError(
-        f"no mechanism '{name}' in the catalogue{suggestion(name, mechanisms.ALL) or ':'}"
-        f" 'varint info' lists it; files of mechanisms end in {' or '.join(FORMATS)}"
+        f"no mechanism '{name}' in the catalogue{near or ':'} 'varint info' lists it; files of mechanisms end in"
+        f" {_one_of(FORMATS)}{suffix}"
     )
+
+
+def _one_of(words: Iterable[str]) -> str:
+    """Return the words with commas, and "or" before the last."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}"
 
 
 def numbers(text: str, how: str, count: int | None = None) -> list[float]:

@@ -121,8 +121,8 @@ def _damping_at(mechanism: Mechanism, state: State, with_soft: bool, held: float
     compiled, nb = mechanism.compiled, len(mechanism.bodies)
     plan, rows = compiled.plan, list[tuple[int, float, bool, np.ndarray]]()
     laws, measures, loads = plan.laws, plan.measures, plan.loads
-    slopes = [_steepness(plan, f, held) for f in range(laws.kind.size)]
-    gradient = gradients_at(mechanism, state) if any(slopes) else np.zeros((measures.kind.size, 2, 6))
+    slopes = slopes_of_laws(plan, held)
+    gradient = gradients_at(mechanism, state) if slopes.any() else np.zeros((measures.kind.size, 2, 6))
     slots = np.append(compiled.order, nb)  # the body of each slot, the world last
     for s in range(0 if with_soft else plan.compliant.joint_sum.size, laws.sum_law.size - 1):
         if measures.fused[laws.sum_first[s]] and not with_soft:
@@ -155,15 +155,20 @@ def _damping_at(mechanism: Mechanism, state: State, with_soft: bool, held: float
     return DampedEfforts(forces, slopes_of_rows, alike, np.array([row[3] for row in rows]).reshape(-1, nb, 6))
 
 
-def _steepness(plan: Plan, f: int, held: float) -> float:
-    """Return the largest slope of law ``f`` against its rate; zero beside a spring of ``held``, 1/s, times as much."""
-    law, first = LAWS[LAW_NAMES[plan.laws.kind[f]]], plan.laws.first[f]
-    parameters = dict(
-        zip(law.parameters, plan.laws.parameter[first : first + len(law.parameters)].tolist(), strict=True)
-    )
-    slope = law.steepness(parameters)
-    is_held = law.has_constant_slope and parameters.get("stiffness", 0.0) >= held * slope
-    return 0.0 if is_held else slope
+def slopes_of_laws(plan: Plan, held: float = np.inf) -> np.ndarray:
+    """Return the largest slope of each law (nf,) of its effort against its rate, SI units; zero where it is not known.
+
+    Zero also beside a spring of ``held``, 1/s, times the slope or more.
+    """
+    laws, slopes = plan.laws, np.zeros(plan.laws.kind.size)
+    for f, first in enumerate(laws.first.tolist()):
+        law = LAWS[LAW_NAMES[laws.kind[f]]]
+        numbers = laws.parameter[first : first + len(law.parameters)].tolist()
+        parameters = dict(zip(law.parameters, numbers, strict=True))
+        slope = law.steepness(parameters)
+        is_held = law.has_constant_slope and parameters.get("stiffness", 0.0) >= held * slope
+        slopes[f] = 0.0 if is_held else slope
+    return slopes
 
 
 def _free_mobility(mechanism: Mechanism, damping: DampedEfforts) -> np.ndarray:

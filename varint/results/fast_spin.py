@@ -40,6 +40,12 @@ def excess_of(turn: np.ndarray, stages: np.ndarray) -> np.ndarray:
     return halves * (np.arcsin(each[..., None] * stages).sum(axis=-1) - each)
 
 
+def relative_excess(turn: np.ndarray, stages: np.ndarray) -> np.ndarray:
+    """Return the excess of nb bodies, by the ``turn`` (T, nb), rad, of the steps of a run, relative to its sum."""
+    excess, whole = np.abs(excess_of(turn, stages)).sum(axis=0), turn.sum(axis=0)
+    return np.divide(excess, whole, out=np.zeros_like(excess), where=whole > 0.0)
+
+
 def fastest_spin(run: RecordedMotion, dt: float, stages: np.ndarray) -> FastSpin | None:
     """Return the body with the largest excess in steps of ``dt``, s, of a scheme with these ``stages``.
 
@@ -59,7 +65,6 @@ def fastest_spin(run: RecordedMotion, dt: float, stages: np.ndarray) -> FastSpin
     if (widest := run.settings.get("turn")) is not None:  # steps that follow the motion
         turn = np.minimum(turn, widest)
     share = STAGGERED if run.order == 1 else 1.0
-    excess = np.abs(excess_of(share * turn, stages)).sum(axis=0) / share
-    relative = np.divide(excess, turn.sum(axis=0), out=np.zeros_like(excess), where=spins)
+    relative = np.where(spins, relative_excess(share * turn, stages), 0.0)
     body = int(np.argmax(relative))
     return FastSpin(body, float(speed[:, body].max()), float(turn[:, body].max()), float(relative[body]))

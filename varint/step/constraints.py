@@ -10,7 +10,11 @@ from varint.step.plan import Plan, Workspace
 
 @njit
 def start_constraints(plan, ws, pose):
-    """Initialise at the start of a run: turns count from ``value_near``, of driven ones from the target; sums stay."""
+    """Initialise at the start of a run, at ``pose``, a number.
+
+    Turns in ``value_near`` (nm,) go on; of driven constraints they count from the target. Sums of others become their
+    ``target`` (nr,).
+    """
     work = ws.efforts
     for c in range(plan.constraints.row.size):
         first = plan.constraints.row[c]
@@ -25,7 +29,7 @@ def start_constraints(plan, ws, pose):
 
 @njit
 def sum_of_constraint(plan, ws, c):
-    """The weighted sum of constraint c, by ``ws.efforts.value_near``."""
+    """Return the weighted sum of constraint c, a number, by ``ws.efforts.value_near`` (nm,)."""
     total = 0.0
     for r in range(plan.constraints.row[c], plan.constraints.row[c] + plan.constraints.size[c]):
         total += plan.measures.weight[r] * mapped_value(ws, r, ws.efforts.value_near[r])[0]

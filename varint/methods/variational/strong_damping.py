@@ -3,6 +3,7 @@
 import numpy as np
 
 from varint.model.forces import LAWS
+from varint.results.dissipation import slopes_of_laws
 from varint.step.damping.choice import LEAD, WHOLE, choose_leads
 from varint.step.damping.end_rates import apply_ahead, differentiate_ahead
 from varint.step.damping.records import MOST_EFFORTS
@@ -64,22 +65,10 @@ def start_damping(plan: Plan, ws: Workspace, dt: float) -> None:
     damping.slope[first:count] = load_slope[some_loads]
 
 
-def steepness_of(plan: Plan) -> np.ndarray:
-    """Return the largest slope of each law (nf,) of its effort against its rate; zero where it is not known."""
-    slopes, laws = np.zeros(plan.laws.kind.size), plan.laws
-    for kind in np.unique(laws.kind):
-        law = LAWS[LAW_NAMES[kind]]
-        for f in np.flatnonzero(laws.kind == kind):
-            first = laws.first[f]
-            numbers = laws.parameter[first : first + len(law.parameters)].tolist()
-            slopes[f] = law.steepness(dict(zip(law.parameters, numbers, strict=True)))
-    return slopes
-
-
 def _laws(plan: Plan, ws: Workspace, dt: float) -> tuple[np.ndarray, ...]:
     """Return numbers, sums, slopes and z of the laws that dissipate, of bodies without joints."""
     laws, measures, work = plan.laws, plan.measures, ws.efforts
-    slopes = np.maximum(steepness_of(plan), -work.law_by_rate)
+    slopes = np.maximum(slopes_of_laws(plan), -work.law_by_rate)
     of_sum = np.searchsorted(laws.sum_law, np.arange(laws.kind.size), side="right") - 1
     plain = np.zeros(laws.sum_law.size - 1, dtype=bool)
     plain[laws.other[laws.other >= plan.compliant.joint_sum.size]] = True

@@ -42,7 +42,11 @@ BENDS, WHOLE = 2.0, 1.0  # the same of an effort whose slope depends on its rate
 
 @indirect(seconds=4, what="strong damping")
 def choose_leads(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
-    """Write the leads of the efforts of a stage of ``h`` seconds from the pose ``pose``, g_0, v_0 and r_0."""
+    """Write ``ws.damping.lead`` (laws,) and ``load_lead`` (loads,) of a stage of ``h`` s from pose ``pose``.
+
+    Also v_0, ``start`` (nb, 6), and of the sums with a lead g_0, ``gradient`` (nm, 2, 6), and r_0, ``start_rate``
+    (sums,). Uses ``ws.increment_body``.
+    """
     damping = ws.damping
     if damping.count[0] > 0:
         _find_mobility(plan, ws, pose)
@@ -55,7 +59,10 @@ def choose_leads(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
 
 @njit
 def _find_mobility(plan, ws, pose):
-    """Write rates by unit impulses along the efforts, of the bodies in their joints, to ``ws.damping.size``."""
+    """Write rates by unit impulses along the efforts, of the bodies in their joints, to ``ws.damping.size`` (n, n).
+
+    ``pose``: number of the pose. Uses ``ws.ldu``, ``ws.jacobian[pose]``, ``ws.increment_body`` and ``increment_row``.
+    """
     damping, work, step = ws.damping, ws.efforts, StepSpan(pose, pose, 1.0)
     for n in range(damping.count[0]):
         s = damping.sum[n]
@@ -78,7 +85,7 @@ def _find_mobility(plan, ws, pose):
 
 @njit
 def _push(plan, ws, n):
-    """Write a unit impulse along effort n to ``ws.increment_body``."""
+    """Add a unit impulse along effort n to ``ws.increment_body`` (nb, 6), which is zero."""
     s, nb = ws.damping.sum[n], plan.bodies.mass.size
     if s < 0:
         ws.increment_body[plan.loads.body[ws.damping.load[n]], ws.damping.axis[n]] = 1.0
@@ -92,7 +99,7 @@ def _push(plan, ws, n):
 
 @njit
 def _rate(plan, ws, n):
-    """The rate along effort n by the velocities ``ws.increment_body``."""
+    """Return the rate along effort n, m/s or rad/s, by the velocities ``ws.increment_body`` (nb, 6)."""
     s, nb, rate = ws.damping.sum[n], plan.bodies.mass.size, 0.0
     if s < 0:
         return ws.increment_body[plan.loads.body[ws.damping.load[n]], ws.damping.axis[n]]
@@ -106,7 +113,10 @@ def _rate(plan, ws, n):
 
 @njit
 def _slope(plan, damping, n):
-    """The slope of effort n against its rate; of a quadratic resistance at the velocities of the start."""
+    """Return the slope of effort n against its rate, N s/m or N m s/rad.
+
+    Of a quadratic resistance at the velocities ``damping.start`` (nb, 6).
+    """
     load = damping.load[n]
     if load < 0 or plan.loads.power[load] == 1:
         return damping.slope[n]
@@ -117,7 +127,7 @@ def _slope(plan, damping, n):
 
 @njit
 def _choose(plan, damping, h):
-    """Write ``lead`` and ``load_lead``, see above."""
+    """Write ``lead`` (laws,) and ``load_lead`` (loads,) of ``damping``, in a stage of ``h`` s, as the module says."""
     count, size, now, total, alone = damping.count[0], damping.size, damping.now, damping.total, damping.alone
     for n in range(count):
         now[n] = _slope(plan, damping, n)
@@ -141,7 +151,7 @@ def _choose(plan, damping, h):
 
 @njit
 def _give(damping, n, lead):
-    """Set the lead of effort n."""
+    """Set the ``lead`` of effort n, a number, in ``damping``."""
     if damping.law[n] >= 0:
         damping.lead[damping.law[n]] = lead
     elif lead > 0.0 or damping.axis[n] % 3 == 0:  # one for all axes

@@ -15,9 +15,10 @@ WHAT = "strong damping"
 
 @indirect(seconds=1, what=WHAT)
 def apply_ahead(plan: Plan, ws: Workspace, half_step: float) -> None:
-    """Replace the efforts of strong laws and loads. After `evaluate_other_laws` and `evaluate_loads`.
+    """Replace the efforts (ne,) of strong laws and the wrenches (loads, 6) of strong loads in a step.
 
-    ``sum_by_rate`` and ``law_by_rate`` become the derivatives by the mean rate at a fixed rate at the start.
+    ``half_step``: half of it, s. After `evaluate_other_laws` and `evaluate_loads`. ``sum_by_rate`` and ``law_by_rate``
+    become the derivatives by the mean rate at a fixed rate at the start.
     """
     work, damping = ws.efforts, ws.damping
     for place in range(plan.laws.other.size):
@@ -34,7 +35,7 @@ def apply_ahead(plan: Plan, ws: Workspace, half_step: float) -> None:
 
 @njit
 def _leads(plan, ws, s):
-    """Whether a law along sum s has a lead."""
+    """Return whether a law along sum s, a number, has a lead."""
     for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
         if ws.damping.lead[f] > 0.0:
             return True
@@ -67,7 +68,7 @@ def rates_at_start(plan, ws, pose):
 
 @njit
 def rate_of_law(plan, ws, f, s):
-    """The rate that law f along sum s takes in the step that was evaluated last."""
+    """Return the rate, m/s or rad/s, that law f along sum s takes in the step that was evaluated last."""
     rate = ws.efforts.sum_rate[s]
     if ws.damping.active[0] and ws.damping.lead[f] > 0.0:
         return rate + ws.damping.lead[f] * (rate - ws.damping.start_rate[s])
@@ -76,7 +77,7 @@ def rate_of_law(plan, ws, f, s):
 
 @njit
 def _evaluate_sum(plan, ws, s, span):
-    """`laws.evaluate_along` of sum s."""
+    """Evaluate the laws along sum s as `laws.evaluate_along` does, with their leads, over a ``span`` of s seconds."""
     work, damping = ws.efforts, ws.damping
     value, rate = work.sum_value[s], work.sum_rate[s]
     gained = rate - damping.start_rate[s]

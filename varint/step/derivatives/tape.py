@@ -39,10 +39,8 @@ def _keep_damping(ws, tape, k):
     """Write the leads of the stage, and velocities and rates of targets at its start, to ``tape.damping``."""
     damping, kept = ws.damping, tape.damping
     kept.active[0] = True
-    for f in range(damping.lead.size):
-        kept.lead[k, f] = damping.lead[f]
-    for n in range(damping.load_lead.size):
-        kept.load_lead[k, n] = damping.load_lead[n]
+    _copy(damping.lead, kept.lead[k])
+    _copy(damping.load_lead, kept.load_lead[k])
     copy_motions(damping.start, kept.start[k])
     _copy(ws.efforts.target_rate, kept.target_rate[k])
 
@@ -54,10 +52,8 @@ def play_damping(ws, tape, k):
     damping.active[0] = kept.active[0]
     if not kept.active[0]:
         return
-    for f in range(damping.lead.size):
-        damping.lead[f] = kept.lead[k, f]
-    for n in range(damping.load_lead.size):
-        damping.load_lead[n] = kept.load_lead[k, n]
+    _copy(kept.lead[k], damping.lead)
+    _copy(kept.load_lead[k], damping.load_lead)
     copy_motions(kept.start[k], damping.start)
 
 

@@ -29,7 +29,7 @@ MEETING = 1e-10  # m/s or rad/s: a gap that grows larger faster than that is sto
 
 @njit
 def _risen(efforts, sign, n, r, h):
-    """Return the floor of limit n with row r, and its rate, after ``h`` seconds; the flow of the equation above."""
+    """Return the floor, m or rad, of limit n with row r and ``sign`` 1 or -1, and its rate, after ``h`` seconds."""
     b, floor = efforts.come_back[0], efforts.floor[n]
     steepness, decay = b * floor - sign * efforts.target_rate[r], math.exp(-b * h)
     later = (floor + steepness * h) * decay
@@ -50,7 +50,7 @@ def prepare_floors() -> None:
 
 @indirect(seconds=1, what="hard stops")
 def aim_floors(plan: Plan, ws: Workspace, h: float) -> None:
-    """Let closed limits with a floor end a stage of ``h`` seconds there."""
+    """Write the floors at the end of a stage of ``h`` seconds to ``ws.efforts.rest_gap`` (nl,), of closed limits."""
     for n in range(plan.limits.measure.size):
         if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
             ws.efforts.rest_gap[n], _ = _risen(ws.efforts, plan.limits.sign[n], n, limit_row(plan, n), h)
@@ -58,7 +58,7 @@ def aim_floors(plan: Plan, ws: Workspace, h: float) -> None:
 
 @indirect(seconds=1, what="hard stops")
 def finish_floors(plan: Plan, ws: Workspace, h: float) -> None:
-    """Raise floors to the end of a stage of ``h`` seconds, with the works of their impulses at its start."""
+    """Raise ``ws.efforts.floor`` (nl,) over ``h`` s; add the works of its impulses to ``work`` (ne,)."""
     efforts = ws.efforts
     for n in range(plan.limits.measure.size):
         if not efforts.floor[n] < 0.0:
@@ -76,7 +76,11 @@ def finish_floors(plan: Plan, ws: Workspace, h: float) -> None:
 
 @indirect(seconds=1, what="hard stops")
 def close_on_floors(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Close open limits with a floor at a node, at their gap; those whose gap grows larger stop that by an impulse."""
+    """Close open limits with a floor at a pose, at their gap; those whose gap grows larger stop that by an impulse.
+
+    ``pose``: its number. Writes ``ws.efforts.floor``, ``closed``, ``rest_gap`` (nl,), ``target_rate`` (nr,), and
+    ``ws.momentum`` (nb, 6).
+    """
     efforts, search, any_open, any_meets = ws.efforts, ws.search, False, False
     for n in range(plan.limits.measure.size):
         any_open = any_open or (efforts.floor[n] < 0.0 and not efforts.closed[n])

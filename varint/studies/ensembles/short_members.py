@@ -21,6 +21,8 @@ from varint.methods.variational.schemes import Scheme
 from varint.methods.variational.schemes import scheme as find_scheme
 from varint.model.state import State
 from varint.plan import Compiled
+from varint.results.fast_spin import relative_excess
+from varint.results.resolution import RESOLVED_TURN, SPUN
 from varint.runs.method import Method
 from varint.runs.problem import checked_times
 from varint.step.energy.bodies import MOST_SUMMED
@@ -88,6 +90,7 @@ class Room:
         )  # fmt: skip
         run_steps.prepare()
         self.word, self.starts = word_of(self.run), scheme.starts
+        self.dt = steps.dt
         self.march, self.work_out = for_python(run_short), for_python(work_out_figures)
 
     def figures(self, compiled: Compiled, state: State, gap: float) -> ShortFigures | None:
@@ -103,6 +106,9 @@ class Room:
         spent = time.perf_counter() - began
         if not solved or not self.work_out(plan, self.word) or not run.figure[START_DRIFT] <= gap:
             return None
+        turn = np.linalg.norm(run.rows.velocity[..., 3:], axis=2) * self.dt
+        if len(run.stages) == 1 and turn.max() > RESOLVED_TURN and relative_excess(turn, run.stages).max() >= SPUN:
+            return None  # such a run may need a message
         iterations, pieces = run.rows.counts.tolist()
         return ShortFigures(
             t_end=float(run.rows.time[-1]),
