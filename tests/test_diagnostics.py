@@ -115,7 +115,7 @@ def test_they_are_those_of_the_nodes_however_the_run_is_cut(name, tmp_path, monk
 
 @pytest.mark.slow
 def test_scenes_hold_what_they_are_for():
-    run = pushed(vi.simulate, STEPS * DT, DT)
+    run = pushed(vi.simulate, STEPS * DT, DT, **UNTOLD)
     assert np.ptp(run.coordinates["joint 1"]) > 3 * np.pi
     assert np.abs(run.work_from_outside).max() > 0.1
     run = SCENES["stops"][0](STEPS * DT, DT)

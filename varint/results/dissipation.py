@@ -166,7 +166,7 @@ def slopes_of_laws(plan: Plan, held: float = np.inf) -> np.ndarray:
         numbers = laws.parameter[first : first + len(law.parameters)].tolist()
         parameters = dict(zip(law.parameters, numbers, strict=True))
         slope = law.steepness(parameters)
-        is_held = law.has_constant_slope and parameters.get("stiffness", 0.0) >= held * slope
+        is_held = slope > 0.0 and law.has_constant_slope and parameters.get("stiffness", 0.0) >= held * slope
         slopes[f] = 0.0 if is_held else slope
     return slopes
 

@@ -23,13 +23,14 @@ from varint.step.inputs import Inputs, set_inputs, set_load
 from varint.step.intervals import NodeGrid
 from varint.step.laws import evaluate_laws
 from varint.step.limits.gaps import evaluate_gaps
+from varint.step.limits.impacts import RUN_STARTS
 from varint.step.limits.returning import prepare_floors, start_floors
 from varint.step.limits.rows import BEYOND as ON_LIMIT
 from varint.step.march.aside import step_aside
 from varint.step.march.spare_workspaces import spare_workspace
 from varint.step.newton import CONVERGED
 from varint.step.nodes.efforts import keep_turns
-from varint.step.one_sided import rows_state, set_rows
+from varint.step.one_sided import has_terms, rows_state, set_rows
 from varint.step.pace import keep_pace, start_pace
 from varint.step.step import SAME_TIME, record_node, run, start_momentum, worst_residual
 
@@ -210,6 +211,7 @@ class March:
         start_balance(plan, ws, self.dt, self.dt if self.scheme.staggered else 0.0)
         if self.adaptive:
             start_pace(plan, ws, 0, self.dt)
+        ws.search.limit[0] = RUN_STARTS if has_terms(plan) else -1
         arrays = self.outputs(1)
         record_node(plan, ws, 0, self.scheme.staggered, tuple(array[0] for array in arrays[:NODE_ARRAYS]))
         return self.block(np.array([0]), arrays, 1)

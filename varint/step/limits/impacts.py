@@ -30,7 +30,8 @@ from varint.step.contacts.rims import (
     landed_point,
     look_at_rims,
 )
-from varint.step.contacts.rows import has_contacts
+from varint.step.contacts.rolling import is_rolling
+from varint.step.contacts.rows import TOUCHING, contact_gap, has_contacts, normal_rate
 from varint.step.dense import copy_motions
 from varint.step.derivatives.tape import keep_event
 from varint.step.energy.balance import add_event
@@ -42,6 +43,7 @@ from varint.step.limits.impact_rows import (
     CHANGED,
     CYCLES,
     MOST_CHANGES,
+    PARTING,
     approach_limits,
     change_sides,
     close_limits,
@@ -65,6 +67,7 @@ from varint.step.restart import ACCEPTED, AGAIN, AT_START, DEEPEST_SUBSTEP, go_b
 
 SEARCH = 60  # trials for the instant of an event
 SAME = 1e-13  # shares of a step that differ by less are one instant
+RUN_STARTS = -2  # in place of the limit that is searched for: the next step is the first of a run
 SHORTEST_SHARE = 1.0 / (1 << DEEPEST_SUBSTEP)  # of a step, of sub-steps on the way to an event
 MANY_CHANGES = 60  # in one step: a body that rocks lands again and again; from then on its contacts just close
 LOSS = 15  # changes that an event counts for whose instant is lost
@@ -82,8 +85,12 @@ def _has_rims(plan):
 
 @njit
 def begin_events(plan, ws, pose, h):
-    """Reset the search for an event at the start of a step of ``h`` seconds, at a pose."""
-    search = ws.search
+    """Reset the search for an event at the start of a step of ``h`` seconds, at a pose.
+
+    In the first step of a run what touches and approaches has its impact: a strong damper beside it would end the
+    approach before the end of the step is beyond the limit.
+    """
+    search, starts = ws.search, ws.search.limit[0] == RUN_STARTS
     search.limit[0], search.changes[0] = -1, 0
     if ws.efforts.come_back[0] > 0.0:
         close_on_floors(plan, ws, pose)
@@ -92,6 +99,8 @@ def begin_events(plan, ws, pose, h):
     for n in range(ws.contacts.near_count[0]):
         ws.contacts.hits[ws.contacts.near[n]] = 0
     renew_events(plan, ws, pose, h)
+    if starts:
+        meet_at_start(plan, ws, pose)
 
 
 @njit
@@ -116,7 +125,7 @@ def prepare_events(plan: Plan, stages: int) -> None:
         fix_rims.prepare()
         look_at_rims.prepare()
     if plan.limits.measure.size + plan.contacts.body.size:
-        for function in (close_rows, place_rows, leaps, judge_trial, act_event):
+        for function in (close_rows, place_rows, leaps, judge_trial, act_event, meet_at_start):
             function.prepare()
         if stages > 1:
             find_pushes.prepare()
@@ -332,6 +341,31 @@ def _crossing(search):
     """Zero of the line through both ends of the bracket."""
     low, high = search.low_value[0], search.high_value[0]
     return search.low[0] + (search.high[0] - search.low[0]) * low / (low - high)
+
+
+@indirect(seconds=1, what="hard stops")
+def meet_at_start(plan: Plan, ws: Workspace, pose: int) -> None:
+    """Apply the impacts of all that touches and approaches at node 0."""
+    limits = plan.limits.measure.size
+    for _ in range(MOST_ROUNDS):
+        fastest, met = -PARTING, NOBODY
+        if limits:
+            approach_limits(plan, ws, pose, NOBODY)
+        for n in range(limits):
+            if not ws.search.was_closed[n] and ws.search.rate[n] < fastest:
+                fastest, met = ws.search.rate[n], n
+        for n in range(ws.contacts.near_count[0]):
+            k = ws.contacts.near[n]
+            if is_rolling(plan, k) or is_rim_point(plan, ws, k) or ws.contacts.closed[k]:
+                continue
+            if contact_gap(plan, ws, pose, k) <= TOUCHING:
+                rate = normal_rate(plan, ws, pose, k)
+                if rate < fastest:
+                    fastest, met = rate, limits + k
+        if met < 0:
+            return
+        ws.search.limit[0] = met
+        act_event(plan, ws, pose, False)
 
 
 @indirect(seconds=2, what="hard stops")

@@ -20,9 +20,9 @@ from varint.methods.reduced.constraint_forces import NotFinite
 from varint.methods.reduced.contacts import Blocked
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.events.impacts import PARTING, Impacts, solve_impacts
-from varint.methods.reduced.events.law import ContactLaw, margins_of_any
+from varint.methods.reduced.events.law import SLOW, ContactLaw, margins_of_any
 from varint.methods.reduced.events.points import ContactPoints
-from varint.methods.reduced.events.stops import SLOW, SOON, TOUCHING, Jump, Stops
+from varint.methods.reduced.events.stops import SOON, TOUCHING, Jump, Stops
 from varint.methods.reduced.recursions import kinematic_recursions as kinematics
 from varint.methods.reduced.saddle import REDUNDANT
 

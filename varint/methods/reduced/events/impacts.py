@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.methods.reduced.contacts import Blocked
-from varint.methods.reduced.events.law import ContactLaw
-from varint.methods.reduced.events.stops import SLOW
+from varint.methods.reduced.events.law import SLOW, ContactLaw
 
 PARTING = 1e-10  # m/s: a rate of this size neither approaches nor parts
 ROUND_OFF = 1e-13  # of the largest rate before: rates of this size are none
@@ -123,6 +122,6 @@ def _impulses(law: ContactLaw, S: np.ndarray, u: np.ndarray, taken: np.ndarray, 
     none = np.zeros(points.size, dtype=np.bool_)
     found = part.solve(S[np.ix_(kept, kept)], c, none, np.zeros((points.size, 2)))
     if found is None:
-        raise Blocked("no impulses obey the law of friction at an impact")
+        raise Blocked("no impulses obey the law of impacts")
     z[kept] = found
     return z

@@ -16,6 +16,9 @@ from varint.methods.reduced.recursions.cones import room, solve_cones
 
 DEPENDENT = 1e-10  # singular value, relative to the largest, up to which rows of equations are redundant
 
+SLOW = 1e-9  # m/s or rad/s: a rate of this size counts as zero
+TINY = 1e-12  # of the sizes of a complementarity problem: what counts as zero
+PIVOTS = 50  # of each unknown of a complementarity problem, at most
 SAME = 1e-7  # of the largest rate or acceleration: regimes that differ by less are one
 MET, NEARLY_MET = 1e-11, 1e-9  # relative: what the law is to be missed by, and may be where no trial does better
 SIZES = (1.0, 0.25, 4.0, 16.0)  # times the mobilities, which solutions do not depend on, but the iteration does
@@ -59,6 +62,8 @@ class ContactLaw:
 
     def solve(self, S: np.ndarray, c: np.ndarray, slides: np.ndarray, along: np.ndarray) -> np.ndarray | None:
         """z (n,) by the law; ``slides`` (P,): contacts that slide ``along`` (P, 2). None where none was found."""
+        if not self.normal.size:
+            return complementary(S, c)
         free = np.flatnonzero(~slides & (self.friction > 0.0))
         Q = self._forces(free, along)
         kept, n, F = np.concatenate([np.arange(self.K), self.tangents(free)]), Q.shape[1], free.size
@@ -116,3 +121,25 @@ def margins_of_any(
         margins[0] = np.where(z[: law.K] < 0.0, -1.0, 1.0)
         margins[1] = np.where(np.linalg.norm(tangential, axis=1) > law.friction * z[: law.K], -1.0, 1.0)
     return margins
+
+
+def complementary(S: np.ndarray, c: np.ndarray) -> np.ndarray | None:
+    """z (k,) with z >= 0, S z + c >= 0 and z (S z + c) = 0, S (k, k) symmetric and not negative; None where none is.
+
+    Murty's principal pivots: of the unknowns that are wrong the first one changes sides.
+    """
+    size = np.sqrt(np.maximum(np.diag(S), np.finfo(float).tiny))
+    A, b = S / np.outer(size, size), c / size
+    least = TINY * np.abs(b).max(initial=0.0)
+    acts = np.zeros(b.size, dtype=bool)
+    for _ in range(PIVOTS * (b.size + 1)):
+        z, own = np.zeros(b.size), np.ix_(acts, acts)
+        z[acts] = np.linalg.solve(A[own] + TINY * np.eye(acts.sum()), -b[acts])  # of equal rows, each has its share
+        wrong = np.where(acts, z < -least, A @ z + b < -10.0 * least)
+        if not wrong.any():
+            better = np.zeros(b.size)
+            better[acts] = np.linalg.lstsq(A[own], -b[acts], rcond=None)[0]
+            z = np.maximum(z if (better < -least).any() else better, 0.0)
+            return z / size if (A @ z + b >= -10.0 * least - MET * np.abs(A) @ z).all() else None
+        acts[np.argmax(wrong)] ^= True
+    return None

@@ -1,9 +1,7 @@
 """Hard limits between which a mechanism moves in reduced coordinates: impacts, contact, release (docs/redmax.md 5).
 
-With the gaps g of the limits that touch, N their derivatives by q, and S = N M^-1 N^T with all rows of loops, couplings
-and prescribed joints holding, an impact solves
-
-    u+ = u- + S z,    0 <= z,    u+ >= max(0, -e u-),    z (u+ - max(0, -e u-)) = 0,    u = dg/dt.
+Impacts follow the law of events/impacts.py with the mobilities S = N M^-1 N^T, all rows of loops, couplings and
+prescribed joints holding; N: the derivatives by q of the gaps g that touch.
 
 A limit without restitution, one that starts a step by going on beyond, and one whose rebound would rise by less than
 ``rest``, stays in contact: it is a row of the closures (`Equations.hold`) until its force would pull.
@@ -19,15 +17,14 @@ import numpy as np
 
 from varint.methods.reduced.contacts import Contacts
 from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.events.impacts import solve_impacts
+from varint.methods.reduced.events.law import SLOW, ContactLaw, complementary
 from varint.methods.reduced.inverse import InverseDynamics
 from varint.methods.reduced.saddle import REDUNDANT
 from varint.step.limits.gaps import evaluate_gaps
 
 TOUCHING = 1e-11  # m or rad: a gap of this size counts as closed
-SLOW = 1e-9  # m/s or rad/s: a rate of this size counts as zero
 SOON = 1e-6  # s, over which the acceleration of a gap is measured, and shapes turn to other features
-TINY = 1e-12  # of the sizes of a complementarity problem: what counts as zero
-PIVOTS = 50  # of each unknown of a complementarity problem, at most
 
 
 class Jump(NamedTuple):
@@ -204,42 +201,37 @@ class Stops:
         if (fixed & (before < -SLOW)).any():
             raise self.contacts.contradiction(self.element[touching[fixed & (before < -SLOW)]])
         free = np.flatnonzero(~fixed)
-        restitution = np.where(was | (np.arange(len(self)) == closing), 0.0, self.restitution)[touching]
-        z = np.zeros(touching.size)
-        while True:
-            wanted = np.maximum(0.0, -restitution * before)
-            z[free] = self._impulses(S[np.ix_(free, free)], (before - wanted)[free], touching[free])
-            after = before + S @ z
-            if 0.5 * z @ (before + after) > TINY * np.abs(z) @ np.abs(before) and restitution.any():
-                restitution[:] = 0.0  # rebounds of several at once would bring energy in
-                continue
-            change = e.motion_of(E.T @ z)
-            low = (restitution > 0.0) & (before < 0.0) & ~fixed
-            if low.any():
-                faster = self._accelerations(t, q, rates + change, after, touching)
-                low &= after**2 <= -2.0 * faster * self.rest
-            if not low.any():
-                break
-            restitution[low] = 0.0
+        restitution, z = np.where(touching == closing, 0.0, self.restitution[touching]), np.zeros(touching.size)
+
+        def motion(impulses: np.ndarray) -> np.ndarray:
+            z[free] = impulses
+            return e.motion_of(E.T @ z)
+
+        def rests(impulses: np.ndarray, after: np.ndarray) -> np.ndarray:
+            faster = self._accelerations(t, q, rates + motion(impulses), after, touching[free])
+            return after**2 <= -2.0 * faster * self.rest
+
+        law = ContactLaw(free.size, np.zeros(0, dtype=np.int64), np.zeros(0))
+        own, none = S[np.ix_(free, free)], np.zeros(free.size, dtype=np.bool_)
+        hit = solve_impacts(law, own, before[free], restitution[free], was[touching[free]], none, rests)
+        after, energy, closed = before.copy(), np.zeros(touching.size), np.zeros(touching.size, dtype=np.bool_)
+        z[free], after[free], energy[free], closed[free] = hit
         back = np.where(gap < -TOUCHING, -e.baumgarte * gap, 0.0)
         returns = (was[touching] | (touching == closing)) & (back > 0.0)
         returns &= after <= before + SLOW  # no other impact drives it faster
-        rests = ~fixed & ((after <= SLOW) | returns)
-        back[~rests] = 0.0
+        closed |= ~fixed & returns
+        back[~closed] = 0.0
         if self.by_rates and back.any():
-            z[free] = self._impulses(S[np.ix_(free, free)], (before - np.maximum(wanted, back))[free], touching[free])
-            after = before + S @ z
-            self.look(t, q, rates)
-            e.factor()
-            change = e.motion_of(E.T @ z)
-        resting[touching] = rests
-        return self._jump(t, (q, rates, change), z, z * (before + after), touching, jacobian, z @ multiplier), resting
-
-    def _impulses(self, S: np.ndarray, c: np.ndarray, touching: np.ndarray) -> np.ndarray:
-        z = complementary(S, c)
-        if z is None:
-            raise self.contacts.contradiction(self.element[touching])
-        return z
+            push = complementary(own, (after - back)[free])
+            if push is None:
+                raise self.contacts.contradiction(self.element[touching])
+            energy[free] += push * (after[free] + 0.5 * own @ push)
+            z[free] += push
+        self.look(t, q, rates)
+        e.factor()
+        resting[touching] = closed
+        change = e.motion_of(E.T @ z)
+        return self._jump(t, (q, rates, change), z, energy, touching, jacobian, z @ multiplier), resting
 
     def _accelerations(
         self, t: float, q: np.ndarray, rates: np.ndarray, before: np.ndarray, touching: np.ndarray
@@ -250,17 +242,17 @@ class Stops:
         return (self.look(t + SOON, later, rates + SOON * second)[1][touching] - before) / SOON
 
     def _jump(
-        self, t: float, motion: tuple[np.ndarray, np.ndarray, np.ndarray], z: np.ndarray, twice: np.ndarray,
+        self, t: float, motion: tuple[np.ndarray, np.ndarray, np.ndarray], z: np.ndarray, energy: np.ndarray,
         touching: np.ndarray, jacobian: np.ndarray, multiplier: np.ndarray,
     ) -> Jump:  # fmt: skip
-        """The record of an impact with the impulses z (k,), which do half of ``twice`` (k,), J.
+        """The record of an impact with the impulses z (k,), which bring in ``energy`` (k,), J.
 
         ``motion``: q, the rates before and their change (nq,); ``multiplier`` (row_count,) of loops and couplings.
         """
         e, work, impulse = self.equations, np.zeros(self.equations.ne), np.zeros(self.size)
         q, rates, change = motion
         parts, own = self.contacts.parts(impulse), self.element[touching]
-        np.add.at(work, own, 0.5 * twice)
+        np.add.at(work, own, energy)
         np.subtract.at(parts.along, own, self.sign[touching] * z)
         if self.contacts.driven:
             q, rates, _ = e.imposed(t, q, rates)
@@ -270,24 +262,3 @@ class Stops:
             exerted = e.generalised(load[:-1]) + multiplier @ e.violations(q, rates)[2]
             parts.drives[:] = (e.mass_matrix() @ change - exerted)[e.driven_columns]
         return Jump(change, work, impulse)
-
-
-def complementary(S: np.ndarray, c: np.ndarray) -> np.ndarray | None:
-    """z (k,) with z >= 0, S z + c >= 0 and z (S z + c) = 0, S (k, k) symmetric and not negative; None where none is.
-
-    Murty's principal pivots: of the unknowns that are wrong the first one changes sides.
-    """
-    size = np.sqrt(np.maximum(np.diag(S), np.finfo(float).tiny))
-    A, b = S / np.outer(size, size), c / size
-    least = TINY * np.abs(b).max(initial=0.0)
-    acts = np.zeros(b.size, dtype=bool)
-    for _ in range(PIVOTS * (b.size + 1)):
-        z, own = np.zeros(b.size), np.ix_(acts, acts)
-        z[acts] = np.linalg.solve(A[own] + TINY * np.eye(acts.sum()), -b[acts])  # of equal rows, each has its share
-        wrong = np.where(acts, z < -least, A @ z + b < -10.0 * least)
-        if not wrong.any():
-            better = np.zeros(b.size)
-            better[acts] = np.linalg.lstsq(A[own], -b[acts], rcond=None)[0]
-            return np.maximum(z if (better < -least).any() else better, 0.0) / size
-        acts[np.argmax(wrong)] ^= True
-    return None
