@@ -174,16 +174,25 @@ class Stops:
         return jump
 
     def _hold(self, t: float, q: np.ndarray, rates: np.ndarray, resting: np.ndarray) -> None:
-        """Hold the limits that are ``resting`` (nl,), without those that would pull, the one that pulls most first."""
-        while resting.any():
-            self.equations.hold(resting)
-            self.equations.reach(t, q, rates)
-            push = np.where(resting, self.pushes(t, q, rates), 0.0)
-            weakest = int(np.argmin(push))
-            if push[weakest] >= 0.0:
-                return
-            resting[weakest] = False
-        self.equations.hold(resting)
+        """Hold those of the limits that are ``resting`` (nl,) that push: the gaps of the others would grow beside them."""
+        e, numbers = self.equations, np.flatnonzero(resting)
+        e.hold(resting)
+        if not numbers.size:
+            return
+        e.reach(t, q, rates)
+        if self.pushes(t, q, rates)[numbers].min() >= 0.0:
+            return
+        e.hold(np.zeros_like(resting))
+        gap, speed = (values[numbers] for values in self.look(t, q, rates))
+        jacobian = -self.sign[numbers, None, None] * self._gradient[numbers]
+        E = e.impulse_motions(self.side[numbers], jacobian)[0]
+        back = np.where(gap < -TOUCHING, e.baumgarte * (2.0 * speed + e.baumgarte * gap), 0.0)
+        second = self._accelerations(t, q, rates, speed, numbers) + back
+        push = complementary(E @ E.T, second)
+        if push is None:
+            raise self.contacts.contradiction(self.element[numbers])
+        e.hold(np.isin(np.arange(len(self)), numbers[push > 0.0]))
+        e.reach(t, q, rates)
 
     def _impact(
         self, t: float, q: np.ndarray, rates: np.ndarray, touching: np.ndarray, was: np.ndarray, closing: int
@@ -207,7 +216,7 @@ class Stops:
             z[free] = impulses
             return e.motion_of(E.T @ z)
 
-        def rests(impulses: np.ndarray, after: np.ndarray) -> np.ndarray:
+        def rests(impulses: np.ndarray, after: np.ndarray) -> np.ndarray:  # it rises by less than ``rest``
             faster = self._accelerations(t, q, rates + motion(impulses), after, touching[free])
             return after**2 <= -2.0 * faster * self.rest
 
@@ -216,6 +225,9 @@ class Stops:
         hit = solve_impacts(law, own, before[free], restitution[free], was[touching[free]], none, rests)
         after, energy, closed = before.copy(), np.zeros(touching.size), np.zeros(touching.size, dtype=np.bool_)
         z[free], after[free], energy[free], closed[free] = hit
+        parts = ~closed & ~fixed & (after > SLOW)
+        if parts.any():
+            closed[free] |= parts[free] & rests(hit.z, hit.rates)
         back = np.where(gap < -TOUCHING, -e.baumgarte * gap, 0.0)
         returns = (was[touching] | (touching == closing)) & (back > 0.0)
         returns &= after <= before + SLOW  # no other impact drives it faster
