@@ -174,7 +174,7 @@ class Stops:
         return jump
 
     def _hold(self, t: float, q: np.ndarray, rates: np.ndarray, resting: np.ndarray) -> None:
-        """Hold those of the limits that are ``resting`` (nl,) that push: the gaps of the others would grow beside them."""
+        """Hold those of the limits ``resting`` (nl,) that push: the gaps of the others would grow beside them."""
         e, numbers = self.equations, np.flatnonzero(resting)
         e.hold(resting)
         if not numbers.size:
