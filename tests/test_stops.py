@@ -222,3 +222,21 @@ def test_bad_tethers():
 def test_bad_stops(arguments, message):
     with pytest.raises(vi.MechanismError, match=message):
         pendulum(**arguments)
+
+
+@pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate])
+def test_many_rebounds_in_one_step_lose_nothing(simulate):
+    """A light block between a wall and a heavy one that comes nearer: the lighter it is the more often it rebounds."""
+    light, heavy = 0.01, 1.0
+    places = {"light": (light, 0.0), "heavy": (heavy, 1.0)}
+    bodies = [vi.Body(name, mass=m, inertia=np.eye(3), position=(x, 0, 0)) for name, (m, x) in places.items()]
+    joints = [vi.Prismatic(name, "world", name, point=(0, 0, 0), axis=(1, 0, 0)) for name in places]
+    wall = vi.JointStop("wall", joint="light", lower=0.0, restitution=1.0)
+    points = {"point_a": (0, 0, 0), "point_b": (1, 0, 0)}
+    between = vi.LengthStop("between", "light", "heavy", **points, lower=0.5, restitution=1.0)
+    mechanism = vi.Mechanism("blocks", bodies, joints, forces=[wall, between], gravity=(0, 0, 0))
+    state = mechanism.state(coordinates={"light": 1e-3, "heavy": -0.497}, rates={"heavy": -1.0})
+    run = simulate(mechanism, 0.03, 0.01, state=state)
+    speed = run.velocity[-1, :, 0]
+    assert 0.5 * (light * speed[0] ** 2 + heavy * speed[1] ** 2) == pytest.approx(0.5 * heavy, rel=1e-9)
+    assert speed[1] == pytest.approx(1.0, abs=0.05) and abs(speed[0]) < speed[1]  # all has come back

@@ -24,6 +24,7 @@ from varint.step.limits.impact_rows import (
     approach_limits,
     change_sides,
     close_limits,
+    may_rebound,
     take_limits,
     work_of_limits,
     write_rebounds,
@@ -31,7 +32,6 @@ from varint.step.limits.impact_rows import (
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
 
-MOST_HITS = 3  # of a contact in one step, then it closes
 NOBODY = -1
 PROJECTION, HIT, LOWERED = 1, 2, 3  # of events on a tape: velocities at a node, an impact, one of less rebound
 MOST_ROUNDS = 200  # of impacts at one instant
@@ -229,8 +229,9 @@ def _holds(plan, ws, k):
 
 @njit
 def _restitution(plan, ws, k):
-    """Coefficient of restitution of contact k in its next impact, zero after many in one step."""
-    return plan.contacts.restitution[k] if ws.contacts.hits[k] < MOST_HITS else 0.0
+    """Coefficient of restitution of contact k in its next impact, zero where it does not rebound again in the step."""
+    restitution = plan.contacts.restitution[k]
+    return restitution if may_rebound(restitution, ws.contacts.hits[k]) else 0.0
 
 
 @njit

@@ -18,7 +18,7 @@ from varint.step.measures import rate_of
 from varint.step.plan import Plan, Workspace
 
 MOST_CHANGES = 20  # of limits that close or open in one step
-MOST_IMPACTS = 3  # of a limit in one step, then it closes
+FEW_IMPACTS, MOST_IMPACTS, LEFT = 3, 20, 0.125  # of a limit in one step; share of its rate after which it closes
 PARTING = 1e-10  # threshold of rates, m/s or rad/s, and of pulling impulses relative to momenta
 ALIKE = 1e-9  # share by which rates may differ that count as one
 ANY = -1  # component
@@ -42,10 +42,23 @@ def _gap_rate(plan, ws, pose, n, velocity):
     return rate
 
 
+def rebounds_again(restitution: float, count: int) -> bool:
+    """Return whether what has rebounded ``count`` times in a step does again, with the same ``restitution``.
+
+    It closes where so many rebounds have left an eighth of its rate, after `FEW_IMPACTS` at least. With a restitution
+    near one that takes more: a body between a limit and a heavier one that comes nearer loses nothing.
+    """
+    return count < FEW_IMPACTS or (count < MOST_IMPACTS and restitution**count > LEFT)
+
+
+may_rebound = njit(rebounds_again)
+
+
 @njit
 def _restitution(plan, ws, n):
-    """Return the coefficient of restitution of limit n in its next impact; zero after `MOST_IMPACTS` in one step."""
-    return plan.limits.restitution[n] if ws.search.impacts[n] < MOST_IMPACTS else 0.0
+    """Return the coefficient of restitution of limit n in its next impact; zero where it does not rebound again."""
+    restitution = plan.limits.restitution[n]
+    return restitution if may_rebound(restitution, ws.search.impacts[n]) else 0.0
 
 
 @indirect(seconds=1, what="hard stops")

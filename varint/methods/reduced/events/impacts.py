@@ -13,13 +13,13 @@ import numpy as np
 
 from varint.methods.reduced.contacts import Blocked
 from varint.methods.reduced.events.law import SLOW, ContactLaw
+from varint.step.limits.impact_rows import rebounds_again
 
 PARTING = 1e-10  # m/s: a rate of this size neither approaches nor parts
 ROUND_OFF = 1e-13  # of the largest rate before: rates of this size are none
 ALIKE = 1e-9  # share by which rates may differ that count as one
 MOST_ROUNDS = 200  # of impacts at one instant
 LOWERED = 40  # bisections of the rebounds
-MOST_HITS = 3  # of one normal at one instant, then it closes
 GAINED = 1e-15  # of the sizes of the terms of a change of energy: what counts as none
 
 
@@ -66,7 +66,7 @@ def solve_impacts(
                 restitution = np.where(low, 0.0, restitution)
                 continue
         hits += rebound > 0.0
-        restitution = np.where(hits < MOST_HITS, restitution, 0.0)
+        restitution = np.where(list(map(rebounds_again, restitution, hits)), restitution, 0.0)
         energy += 0.5 * own * (u + after)
         z, u = z + own, np.where(np.abs(after) > ROUND_OFF * np.abs(rates).max(), after, 0.0)
         closed = (taken | closed) & (u[:K] <= SLOW)

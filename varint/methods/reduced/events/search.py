@@ -15,6 +15,7 @@ from varint.methods.reduced.contacts import Blocked
 from varint.methods.reduced.events.stops import SOON, TOUCHING
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.results.contact_forces import penetrations
+from varint.step.limits.impact_rows import rebounds_again
 
 if TYPE_CHECKING:
     from varint.methods.reduced.events.contacts import ContactEvents
@@ -28,7 +29,6 @@ SAMPLES = 8  # of a step in which a limit may have been passed
 HALVINGS = 45  # bisections of a step in search of a positive margin
 MOST_EVENTS = 50  # per limit and step, or at one instant
 MOST_SHORTER, SHORTER = 10, 0.25  # how often, and to what share, a step is shortened that met what it did not foresee
-MOST_IMPACTS = 3  # per limit and fixed-size step; after that it closes
 TRIALS = 4  # trial steps that correct the instant of an impact
 STALLED = 1e-3  # of the rate at which an exceeded limit comes back: one that is slower, and slows down, closes
 EXACT = 1e-13  # m or rad: a gap of this size is not improved on
@@ -276,7 +276,10 @@ def step_of_one_size(i: FixedSteps, stops: AnyEvents) -> None:
             impacts[event.number] += 1
         met.add(event.number)
         i.forget()
-        i.meet(event.number, closing=event.share == 0.0 or impacts[event.number] > MOST_IMPACTS)
+        n = event.number
+        restitution = stops.restitution[n] if n < stops.restitution.size else 0.0  # else of no gap
+        closing = event.share == 0.0 or not rebounds_again(restitution, impacts[n] - 1)
+        i.meet(n, closing=closing)
         whole = whole and event.share == 0.0
     raise Blocked(f"{stops.named(met)} close and open again without end")
 
