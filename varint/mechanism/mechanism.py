@@ -37,14 +37,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-MOTIONS = ("rates", "velocity", "angular_velocity")  # keys of ``start`` that hold velocities, not poses
-START_UNITS = {"position": "m", "quat_wxyz": "", "velocity": "m/s", "angular_velocity": "rad/s"}  # of its bodies
+VELOCITY_KEYS = ("rates", "velocity", "angular_velocity")  # the keys of ``start`` that are not poses
+# units of the keys of ``start`` that set bodies; those of coordinates and rates depend on the joint
+BODY_UNITS = {"position": "m", "quat_wxyz": "", "velocity": "m/s", "angular_velocity": "rad/s"}
 
 
 @checked_call
 @dataclass(frozen=True, eq=False)
 class Mechanism(CompiledStructure):
     __doc__ = f"""A mechanism. {Structure.__doc__}"""
+    # ends the error if a text is passed where a mechanism is required, see `varint.base.checks.of_type`
     _from_text = ": vi.mechanisms holds the catalogue, vi.load_mechanism reads a file"
 
     @cached_property
@@ -56,6 +58,7 @@ class Mechanism(CompiledStructure):
         return ImportReport()
 
     def __reduce__(self) -> tuple:
+        """Copy or pickle by the fields, and with the import report, which is not a field."""
         return *super().__reduce__(), {"import_report": self.import_report}
 
     @cached_property
@@ -77,43 +80,49 @@ class Mechanism(CompiledStructure):
         angular_velocity: Mapping[str, ArrayLike] | None = None,
         beyond_stops: str = REFUSE,
     ) -> State:
-        """Return a state that satisfies all joints and has the specified coordinates, poses and velocities.
+        """Return a state that satisfies all joints, at specified coordinates and rates, near specified poses of bodies.
 
-        Without arguments on joints and bodies it has those of ``start``.
+        If neither joints nor bodies are specified, all values of ``start`` apply.
 
         Parameters
         ----------
         coordinates, rates : dict
-            Joint name to its coordinates (m, rad) and their rates (m/s, rad/s): (dof,), or a number if it has one.
+            Joint name to its coordinates (m, rad) or their rates (m/s, rad/s): (dof,), or a number if the joint has one
+            coordinate.
         position, quat_wxyz : dict
-            Body name to centre of mass (3,), m, world, and orientation (4,), a quaternion w, x, y, z, body to world.
+            Body name to centre of mass (3,), m, world, or orientation (4,), a quaternion w, x, y, z, body to world.
         velocity, angular_velocity : dict
-            Body name to velocity (3,) of the centre of mass, m/s, world, and angular velocity (3,), rad/s, body axes.
+            Body name to velocity (3,) of the centre of mass, m/s, world, or angular velocity (3,), rad/s, body axes.
         beyond_stops : str
-            What a run from this state does if it is beyond a hard stop by more than the tolerance of closed joints.
-            "refuse": it raises StateError. "come back": the stop pushes the joint, or the length, back to the limit
-            from where it is, at a rate of 5 / s (``baumgarte`` of `varint.redmax`), or lets it come back faster by
-            itself. Contacts that overlap are refused either way.
+            What a run from this state does if a hard stop is violated by more than the closure tolerance of joints,
+            1e-8 rad, or 1e-8 of the size of the largest body, m. "refuse": it raises StateError. "come back": the stop
+            returns the joint, or the length, to the limit: the violation decays at a rate of 5 / s (``baumgarte`` of
+            `varint.redmax`), or faster if other forces do that. Overlapping contacts are refused in both cases.
 
-        Joints that are named hold their values. Others move only as loops, couplings and constraints of forces require;
-        those that these connect with a named joint start from the reference configuration. With ``coordinates``, all
-        other joints keep those of ``start``, or else of the reference configuration. A loop is moved to its coordinates
-        in small steps, on the branch of the reference configuration. The path omits full turns that leave the pose
-        unchanged and that nothing counts. Of rates that are free, angular ones of joints are the least, then
-        displacements: a base on driven wheels does not pitch. Poses and velocities of bodies are approached as closely
-        as the joints allow, and the joints that carry these bodies follow. Joints with a compliance are treated as
-        rigid. If only coordinates and rates are specified, beams move as rigid bodies, and deform only if the joints
-        require it.
+        Named joints have exactly the specified coordinates and rates. Named bodies come as close to their poses and
+        velocities as the joints allow; the joints that carry them follow.
 
-        The state carries the coordinates asked for with all their turns: springs, stops and servos start from them.
-        If a joint is set only through poses of bodies, its angle is the one nearest to zero, or to the middle of the
-        range between its stops. If several turns remain possible, a run from this state gives a TurnsWarning.
+        Other joints move only if loops, couplings or constraints of forces connect them with a named joint; they do so
+        from the reference configuration. The rest keep the coordinates of ``start`` if ``coordinates`` are specified,
+        else those of the reference configuration. A loop is moved to the specified coordinates in small steps, on the
+        branch of the reference configuration. The path skips full turns that leave the pose unchanged, unless couplings
+        count them.
+
+        Rates that remain free have the least sum of squares, first the angular rates of joints, then the linear ones: a
+        base on driven wheels does not pitch. Compliant joints are treated as rigid. If only coordinates and rates are
+        specified, beams move as rigid bodies, and deform only if the joints require it.
+
+        The state stores the specified coordinates including full turns: springs, stops and servos start from them. If a
+        joint is set only through poses of bodies, its angle is the one nearest to zero, or to the middle of the range
+        between its stops. If this choice is ambiguous, because the stops allow more than one turn, a run from this
+        state issues a TurnsWarning.
 
         Raises
         ------
         StateError
-            Unknown names, wrong shapes, numbers above 1e15, velocities that the joints do not allow, coordinates of a
-            loop or a coupling more than 200 rad, or 200 times the size of a body, from the reference configuration.
+            Unknown names, wrong shapes, numbers above 1e15, an unknown ``beyond_stops``, rates that the joints do not
+            allow, coordinates of a loop or a coupling more than 200 rad, or 200 times the size of the largest body,
+            from the reference configuration.
         AssemblyError
             The joints cannot be closed: the message names the loop, the open joints and their gaps.
         """
@@ -144,26 +153,28 @@ class Mechanism(CompiledStructure):
         coordinates: Mapping[str, ArrayLike] | None = None,
         rates: Mapping[str, ArrayLike] | None = None,
     ) -> State:
-        """Return the state nearest to ``guess`` that satisfies all joints, which the guess may violate, on its branch.
+        """Return the state nearest to ``guess``, on the same branch, that satisfies all joints.
 
         Parameters
         ----------
         guess : State
-            Approximate poses, with errors up to about a fifth of the size of the bodies, and velocities.
-        hold : sequence of str
+            Approximate poses and velocities; the poses may be wrong by up to about a fifth of the size of the bodies.
+            Its ``turns`` and ``memory`` are kept, see `State`.
+        hold : str or sequence of str
             Names of bodies and joints. A body keeps its pose and velocity of the guess, a joint its coordinates and
             rates, measured at the guess.
         coordinates, rates : dict
-            Joint name to coordinates (m, rad) and rates (m/s, rad/s), satisfied exactly: (dof,), or a number if it has
-            one.
+            Joint name to coordinates (m, rad) or rates (m/s, rad/s), satisfied exactly: (dof,), or a number if the
+            joint has one coordinate. For a joint in ``hold``, ``rates`` replace those of the guess.
 
-        All else moves, and changes its velocity, as little as possible, measured by the kinetic energy of such a
-        motion; if that does not close the joints, as of compact bodies, measured by the lengths of the bodies.
+        All other poses and velocities change as little as possible in the kinetic-energy metric. If that does not close
+        the joints, as with compact bodies of very small inertia, the lengths of the bodies define the metric.
 
         Raises
         ------
         StateError
-            An invalid guess, an unknown name, or velocities that the joints do not allow.
+            An invalid guess, an unknown name, a joint that is in both ``hold`` and ``coordinates``, or rates that the
+            joints do not allow.
         AssemblyError
             The joints cannot be closed: the message names the loop, the open joints and their gaps.
         """
@@ -177,7 +188,7 @@ class Mechanism(CompiledStructure):
         *,
         on_lockup: str = ON_LOCKUP[0],
     ) -> Sweep:
-        """Drive a coordinate of a joint through ``values``: the configurations of a linkage, without dynamics.
+        """Return the configurations of the mechanism as a joint coordinate passes through ``values``, without dynamics.
 
         Parameters
         ----------
@@ -185,24 +196,24 @@ class Mechanism(CompiledStructure):
             A joint with one coordinate, or a joint and the index of its coordinate, from 0.
         values : array_like (T,)
             m or rad; angles may exceed pi. The mechanism moves continuously from ``state`` to the first value and from
-            each value to the next, on its branch. What the joints leave free moves as little as possible, measured
-            by the kinetic energy of such a motion.
+            each value to the next, on its branch. Remaining degrees of freedom move as little as possible in the
+            kinetic-energy metric.
         state : State, optional
             Initial configuration; default: ``state()``. Its velocities are not used.
         on_lockup : str
-            The sweep ends where the linkage locks; its arrays then have fewer rows than ``values``. "warn", the
-            default: also issue a LockedWarning; "ignore": only set `Sweep.lockup`.
+            If the mechanism locks, the sweep ends there: its arrays have fewer rows than ``values``, and `Sweep.lockup`
+            is the limit. "warn", the default, also issues a LockedWarning; "ignore" does not.
 
         Returns
         -------
         Sweep
-            Poses and coordinates, a row for each value reached.
+            Poses and coordinates, one row per value reached.
 
         Raises
         ------
         ArgumentError
             No such joint or coordinate, values that are not finite numbers, a path longer than 1000 rad, or than
-            1000 times the size of a body, or with more than 10000 steps between values.
+            1000 times the size of the largest body, or with more than 10000 steps between values.
         AssemblyError
             The joints cannot be closed at ``state``.
         """
@@ -222,8 +233,9 @@ class Mechanism(CompiledStructure):
         Parameters
         ----------
         hold : dict
-            Joint name to its coordinates (m, rad): (dof,), or a number if it has one. They must fix all degrees of
-            freedom of the loops; joints in no loop that are not named keep those of ``state()``.
+            Joint name to its coordinates (m, rad): (dof,), or a number if the joint has one coordinate. They must fix
+            all degrees of freedom of the loops. Joints outside loops that are not named keep the coordinates of
+            ``state()``.
         starts : int
             Number of random starts, 10 to 100 ms each. The result reports how often each mode was reached, and
             estimates the share of modes not reached.
@@ -234,15 +246,15 @@ class Mechanism(CompiledStructure):
             their own axes.
 
         Stops are ignored. Couplings count turns from the reference configuration. Modes that differ by less than 1e-5
-        rad and 1e-5 of the size of a body count as one. If special dimensions leave a mode movable at the held
-        coordinates, one pose of that motion is returned.
+        rad and 1e-5 of the size of the largest body count as one. If special dimensions leave a mode movable at the
+        held coordinates, one pose of that motion is returned.
 
         Raises
         ------
         ArgumentError
             Unknown joints or bodies, wrong shapes, coordinates that leave degrees of freedom.
         """
-        poses = {key: None if key in MOTIONS else self.start.get(key) for key in MOTION_KEYS}
+        poses = {key: None if key in VELOCITY_KEYS else self.start.get(key) for key in MOTION_KEYS}
         twin = self.rigid_twin
         state = make_state(twin, lambda: twin.compiled, **poses)
         return assembly_modes(twin, twin.compiled, state, hold, starts=starts, seed=seed, bodies=bodies)
@@ -255,13 +267,31 @@ class Mechanism(CompiledStructure):
         *,
         labels: bool = False,
     ) -> Figure:
-        """Return a picture of the mechanism at ``state``, by default ``state()``; a matplotlib Figure.
+        """Draw the mechanism at ``state`` and return a matplotlib Figure.
 
-        Bodies are drawn from joint to joint, extended to the size that their inertia implies. ``path``: file to write,
-        .png, .pdf or .svg, default none; ``plane``: "xy" (x to the right), "xz", "yz", "yx", "zx", "zy" or
-        "isometric", by default the plane in which the joints move, isometric if they move in none; ``labels``: whether
-        to write the names of bodies and joints. Deformable bodies and nets have their shape at the start of a run.
-        Raises ArgumentError, FileError; StateError if that shape has no equilibrium.
+        Bodies are drawn from joint to joint, extended to the size that their inertia implies. Deformable bodies and
+        nets have the shape in which a run from ``state`` starts.
+
+        Parameters
+        ----------
+        state : State, optional
+            Default: ``state()``.
+        path : str or Path, optional
+            File to write, .png, .pdf or .svg; by default none is written.
+        plane : str, optional
+            "xy" (x to the right, y up), "xz", "yz", "yx", "zx", "zy" or "isometric"; by default the plane in which the
+            joints move, isometric if they do not move in one plane.
+        labels : bool
+            Whether to write the names of bodies and joints.
+
+        Raises
+        ------
+        ArgumentError
+            An invalid state, plane or value of ``labels``, or a path with another suffix.
+        FileError
+            The file cannot be written.
+        StateError
+            A deformable body or net has no equilibrium at ``state``.
         """
         from varint.drawing.mechanism_picture import plot_mechanism
         from varint.meshes.mesh_start import vertices_at
@@ -270,10 +300,11 @@ class Mechanism(CompiledStructure):
         return plot_mechanism(self, state, path, plane, labels, vertices_at(self, self.compiled, state))
 
     def diagnose(self, state: State | None = None) -> Diagnosis:
-        """Return mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``.
+        """Return mobility, redundant constraints, instantaneous motions and singularity at the pose of ``state``.
 
         ``state``: default ``state()``. Each cluster of loops is analysed with dense matrices: the cost grows with the
-        cube of the number of its bodies. Joints with a compliance count as rigid.
+        cube of the number of its bodies. Compliant joints are treated as rigid. Raises StateError if the state does not
+        match the bodies or leaves a joint open.
         """
         return diagnose(self.rigid_twin, self.rigid_twin.compiled, self.state() if state is None else state)
 
@@ -292,19 +323,20 @@ class Mechanism(CompiledStructure):
             (("start", "joint or body", "value", "unit"), list(self._start_rows())),
         )
         position, quat = (np.array([getattr(body, name) for body in self.bodies]) for name in ("position", "quat_wxyz"))
+        # in headings, ">" aligns the column to the right
         parts = [thumbnail(self, position, quat, [soft.mesh.points for soft in soft_meshes(self)])]
         parts += [html_table(("body", ">mass (kg)", ">position (m)"), bodies, repr(self))]
         return "".join([*parts, *(html_table(columns, rows) for columns, rows in tables if rows)])
 
     def _start_rows(self) -> Iterator[tuple[str, str, str, str]]:
-        """Yield the rows of ``start``: key, name, value, unit."""
+        """Yield the rows of the table of ``start``: key, name of the joint or body, value, unit."""
         for key, values in self.start.items():
             for name, value in (values or {}).items():
-                unit = START_UNITS[key] if key in START_UNITS else _units_text(self.joint(name), key == "rates")
+                unit = BODY_UNITS[key] if key in BODY_UNITS else _units_text(self.joint(name), key == "rates")
                 yield key, name, value_text(value), unit
 
     def show(self, state: State | None = None) -> ShownState:
-        """Return two tables of a state, by body and by joint, for a prompt or a notebook.
+        """Return two tables of ``state``, by body and by joint, to print or to display in a notebook.
 
         ``state``: default ``state()``. Raises StateError for a state that does not match the bodies.
         """
@@ -312,26 +344,28 @@ class Mechanism(CompiledStructure):
         return ShownState(self, with_checked_arrays(self, state, "state"))
 
     def coordinates(self, state: State) -> dict[str, np.ndarray]:
-        """Return the coordinates (dof,) of each joint by name at ``state``, m or rad; shape () if it has one.
+        """Return the coordinates (dof,) of each joint by name at ``state``, m or rad.
 
-        Angles include the full turns that the state carries; without, they are the ones nearest to zero or to the
-        middle of the range between their stops, see `State`. Raises StateError for a state that does not match the
+        The shape is () if the joint has one coordinate. Angles include the full turns that the state stores; if it
+        stores none, they are the ones nearest to zero, or to the middle of the range between their stops, see `State`.
+        Raises StateError for a state that does not match the
         bodies.
         """
         return self._joint_reader.coordinates(state)
 
     def rates(self, state: State) -> dict[str, np.ndarray]:
-        """Return the rates (dof,) of each joint by name at ``state``, m/s or rad/s; shape () if it has one."""
+        """Return the rates (dof,) of each joint by name at ``state``, m/s or rad/s.
+
+        The shape is () if the joint has one coordinate. Raises StateError for a state that does not match the bodies.
+        """
         return self._joint_reader.rates(state)
 
     def point(self, state: State, body: str, point: ArrayLike | None = None) -> np.ndarray:
-        """Return the position (3,), m, world, at ``state`` of a point of ``body``.
-
-        `Trajectory.path` returns the positions over a run.
+        """Return the position (3,), m, world, of a point of ``body`` at ``state``.
 
         ``point`` (3,): position in the reference configuration, m, world; default: the centre of mass. Raises
-        MechanismError for a name that no body has, ArgumentError if ``point`` is not three numbers, StateError for a
-        state that does not match the bodies.
+        MechanismError for an unknown body, ArgumentError if ``point`` is not three numbers, StateError for a state that
+        does not match the bodies. `Trajectory.path` returns the positions over a run.
         """
         described, number = self.body(body), self.body_index[body]
         checked_state(self, state, "state")
@@ -346,11 +380,11 @@ class Mechanism(CompiledStructure):
 
     @property
     def rows(self) -> int:
-        """Return the number of scalar constraints of the joints, with redundant ones, without compliant ones."""
+        """Return the number of scalar constraints of the joints, including redundant and excluding compliant ones."""
         return sum(len(joint.rigid) for joint in self.joints)
 
 
 def _units_text(joint: Joint, rates: bool = False) -> str:
-    """Return the units of the coordinates, or of their rates: one if they are alike."""
+    """Return the units of the coordinates, or of their rates, comma-separated; one unit if all are equal."""
     units = [(unit or "1") + "/s" * rates for unit in coordinate_units(joint)]
     return ", ".join(units[:1] if len(set(units)) == 1 else units)
