@@ -102,11 +102,12 @@ class Mechanism(CompiledStructure):
         Named joints have exactly the specified coordinates and rates. Named bodies come as close to their poses and
         velocities as the joints allow; the joints that carry them follow.
 
-        Other joints move only if loops, couplings or constraints of forces connect them with a named joint; they do so
-        from the reference configuration. The rest keep the coordinates of ``start`` if ``coordinates`` are specified,
-        else those of the reference configuration. A loop is moved to the specified coordinates in small steps, on the
-        branch of the reference configuration. The path skips full turns that leave the pose unchanged, unless couplings
-        count them.
+        Other joints move only if loops, couplings or constraints of forces connect them with one of these joints, and
+        start from the reference configuration. The rest keep the coordinates of ``start`` if ``coordinates`` are
+        specified, else those of the reference configuration.
+
+        A loop is moved to the specified coordinates in small steps, on the branch of the reference configuration. The
+        path skips full turns that leave the pose unchanged, unless couplings count them.
 
         Rates that remain free have the least sum of squares, first the angular rates of joints, then the linear ones: a
         base on driven wheels does not pitch. Compliant joints are treated as rigid. If only coordinates and rates are

@@ -1,7 +1,11 @@
 """`Pinocchio`: run a mechanism with the dynamics algorithms of Pinocchio, in joint coordinates.
 
 Accelerations come from its articulated-body algorithm (trees) or its constrained dynamics (closed loops). Its state is
-q (nq,), positions with unit quaternions, and v (nv,), velocities; nq > nv where there are quaternions.
+q (nq,), the configuration, with unit quaternions for ball joints and floating bodies, and v (nv,), the velocities;
+nq > nv if there are quaternions.
+
+A joint of a mechanism may be several joints of the model. A part (`TreePart`) is an elementary joint: a hinge, slide or
+ball, and one joint of the model. A floating body is a free-flyer of the model and no part.
 """
 
 from collections.abc import Mapping
@@ -19,7 +23,7 @@ from varint.model.joints.base import Joint
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 
-RATE = 0.1  # Baumgarte's rate times dt: loop gaps g follow g'' + 2 b g' + b^2 g = 0 with b = RATE / dt, 1/s
+RATE = 0.1  # Baumgarte's rate times dt: gaps g of loops follow g'' + 2 b g' + b^2 g = 0 with b = RATE / dt, 1/s
 # Settings of the proximal solver of the loop constraints: residual at which it stops, mu (mu times the identity is
 # added to J M^-1 J^T), maximum number of iterations. Round-off along redundant constraints grows like 1 / mu.
 ACCURACY, REGULARISATION, ITERATIONS = 1e-12, 1e-4, 20
@@ -61,13 +65,13 @@ class Pinocchio(Simulator):
         # Dict by body name: index of the joint in the model that carries it (0: the world), and the world pose of that
         # joint's moving frame in the reference configuration.
         self.frames = {WORLD: (0, Pose(np.eye(3), np.zeros(3)))}
-        self.numbers: dict[str, int] = {}  # index of the joint in the model, by name of the elementary joint (TreePart)
+        self.numbers: dict[str, int] = {}  # index of the joint in the model, by name of the part
         for branch in tree.depth_first():
             body, pose = self.mechanism.body(branch.body), tree.pose[branch.body]
             number, frame = self.frames[branch.above]
             if branch.joint is None:  # a floating body: a free-flyer attached to the world; its frame is the body's
                 number, frame = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), body.name), pose
-            for part in tree.parts_of(branch):
+            for part in tree.parts_of(branch):  # none for a fixed joint: the body belongs to the joint above
                 placement = Pose(pose.R, part.point)  # world pose of the joint's frame, whose axes are the body's
                 number = model.addJoint(number, _joint(part, pose.R), _se3(frame.inverse() @ placement), part.name)
                 self.numbers[part.name], frame = number, placement
@@ -77,14 +81,15 @@ class Pinocchio(Simulator):
         self.data = model.createData()
         self._take_efforts(efforts)
         self._close(closing)
+        # for each body the index of the joint that carries it, and the body's pose relative to the frame of that joint
         self.places = [self._place(body.name, tree.pose[body.name]) for body in self.mechanism.bodies]
 
     def start(self, state: State) -> None:
         """Set ``q`` (nq,) and ``v`` (nv,) to ``state``; see `Simulator`.
 
-        Quaternions are (w, x, y, z) in varint and (x, y, z, w) in Pinocchio. Pinocchio's velocities of ball joints and
-        free-flyers are in axes of the child body. So is the angular velocity in varint; the linear velocity of a
-        floating body is in world axes there and is rotated.
+        Quaternions are (w, x, y, z) in varint and (x, y, z, w) in Pinocchio. Angular velocities of
+        ball joints and floating bodies are in axes of the moved body in both. The linear velocity of a floating body is
+        in world axes in varint and in body axes in Pinocchio: it is rotated here.
         """
         q, v = [np.zeros(0)], [np.zeros(0)]
         for _, parts in self.tree.states(state):
@@ -92,11 +97,13 @@ class Pinocchio(Simulator):
                 if part is None:  # a floating body: pose (7,); velocity, world, and angular velocity, body axes (6,)
                     R = rotation_matrix(value[3:])
                     q.append(np.r_[value[:3], value[4:], value[3]])
-                    v.append(np.r_[R.T @ rate[:3], rate[3:]])  # velocity turned from the world to axes of the body
+                    v.append(np.r_[R.T @ rate[:3], rate[3:]])  # linear velocity from world to body axes
                 elif part.kind == "ball":
                     q.append(np.r_[value[1:], value[0]])
                     v.append(rate)
-                else:  # a slide's coordinate in the reference configuration, `part.reference`, is zero in Pinocchio
+                else:
+                    # hinge or slide: Pinocchio's q is zero in the reference configuration, where the coordinate in
+                    # varint is `part.reference`: zero for a hinge, other than zero for a slide whose anchors are apart
                     q.append(value - part.reference)
                     v.append(rate)
         self.q, self.v = np.concatenate(q), np.concatenate(v)
@@ -122,7 +129,7 @@ class Pinocchio(Simulator):
         for k, row in enumerate(states):
             pin.forwardKinematics(model, data, row[: model.nq], row[model.nq :])
             for number, (joint, place) in enumerate(self.places):
-                # world pose of the body; its twist, from the joint's frame to axes of the body at its centre of mass
+                # world pose of the body; its linear and angular velocity at the centre of mass, in body axes
                 pose, twist = data.oMi[joint] * place, place.actInv(data.v[joint])
                 position[k, number], rotation[k, number] = pose.translation, pose.rotation
                 velocity[k, number], spin[k, number] = pose.rotation @ twist.linear, twist.angular
@@ -133,24 +140,25 @@ class Pinocchio(Simulator):
     def _place(self, body: str, pose: Pose) -> tuple[int, Any]:
         """Return the index of the joint that carries ``body``, and ``pose`` relative to that joint's frame, a pin.SE3.
 
-        ``pose``: world pose, in the reference configuration, of a frame fixed to the body.
+        ``pose``: world pose, in the reference configuration, of a frame fixed to ``body``.
         """
         number, frame = self.frames[body]
         return number, _se3(frame.inverse() @ pose)
 
     def _take_efforts(self, efforts: Mapping[str, LinearEffort]) -> None:
-        """Set ``constant``, ``stiffness``, ``damping`` and ``at``, each (nv,), from ``efforts`` by name of part.
+        """Set ``constant``, ``stiffness``, ``damping`` and ``q_index``, each (nv,), from ``efforts`` by name of part.
 
-        The effort along v[i] is ``constant[i] - stiffness[i] q[at[i]] - damping[i] v[i]``, N or N m; zero for parts
-        without one. ``at[i]``: index in q of the coordinate whose rate is v[i]; 0, unused, where no effort acts.
+        The effort along v[i] is ``constant[i] - stiffness[i] q[q_index[i]] - damping[i] v[i]``, N or N m; all
+        coefficients are zero if no effort acts along v[i]. ``q_index[i]``: index in q of the coordinate whose rate is
+        v[i]; 0, unused, if no effort acts.
         """
         model = self.model
         self.constant, self.stiffness, self.damping = np.zeros((3, model.nv))
-        self.at = np.zeros(model.nv, dtype=int)
+        self.q_index = np.zeros(model.nv, dtype=int)
         references = {part.name: part.reference for parts in self.tree.parts.values() for part in parts}
         for name, effort in efforts.items():
             column = model.idx_vs[self.numbers[name]]
-            self.at[column] = model.idx_qs[self.numbers[name]]
+            self.q_index[column] = model.idx_qs[self.numbers[name]]
             self.constant[column], self.stiffness[column], self.damping[column] = effort.from_reference(
                 references[name]
             )
@@ -159,7 +167,8 @@ class Pinocchio(Simulator):
     def _close(self, closing: list[Joint]) -> None:
         """Set ``constraints``, ``constraint_data`` and ``proximal`` for the joints in ``closing``, which close loops.
 
-        Each constraint holds a frame on body a and one on body b together: their origins, or poses for a fixed joint.
+        Each constraint makes a frame on body a coincide with one on body b: origins only, or poses for a fixed joint.
+        The axes of both frames are those of the world in the reference configuration.
         """
         import pinocchio as pin
 
@@ -168,7 +177,8 @@ class Pinocchio(Simulator):
         for joint in closing:
             kind = pin.ContactType.CONTACT_6D if isinstance(joint, Fixed) else pin.ContactType.CONTACT_3D
             for name, *points in self.tree.held(joint):
-                ends: list = []  # index of the model's joint that carries body a, frame relative to it; the same of b
+                # for body a, then b: index of the joint that carries it, and pose of the frame relative to that joint
+                ends: list = []
                 for body, point in zip((joint.body_a, joint.body_b), points, strict=True):
                     ends += self._place(body, Pose(np.eye(3), point))
                 constraint = pin.RigidConstraintModel(kind, self.model, *ends, pin.ReferenceFrame.LOCAL)
@@ -190,15 +200,18 @@ class Pinocchio(Simulator):
 
         effort = self.constant
         if self.has_efforts:
-            effort = effort - self.stiffness * q[self.at] - self.damping * v
+            effort = effort - self.stiffness * q[self.q_index] - self.damping * v
         # Pinocchio returns a view of data.ddq, which its next call overwrites; `_runge_kutta` keeps four results.
         if len(self.constraints):
-            held = self.constraints, self.constraint_data, self.proximal
-            return pin.constraintDynamics(self.model, self.data, q, v, effort, *held).copy()
+            constraints = self.constraints, self.constraint_data, self.proximal
+            return pin.constraintDynamics(self.model, self.data, q, v, effort, *constraints).copy()
         return pin.aba(self.model, self.data, q, v, effort).copy()
 
     def _euler(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return q (nq,) and v (nv,) after a step: v by the acceleration at its start, then q by the new v."""
+        """Return q (nq,) and v (nv,) after a step of semi-implicit Euler.
+
+        v changes with the acceleration at the start of the step, then q with the new v.
+        """
         import pinocchio as pin
 
         v = v + self.dt * self._acceleration(q, v)
@@ -207,9 +220,9 @@ class Pinocchio(Simulator):
     def _runge_kutta(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return q (nq,) and v (nv,) after a step of the classical Runge-Kutta method.
 
-        The order is 4 if all joints are hinges or slides, 2 with ball joints or floating bodies: stage velocities in
-        moving axes of different orientations are averaged as vectors at the step's start, without the commutators
-        of a Runge-Kutta-Munthe-Kaas method. Order 4 remains for a ball joint that turns about a fixed axis.
+        The order is 4 if all joints are hinges or slides, 2 with ball joints or floating bodies: stage velocities are
+        averaged although their body axes differ, without the commutators of a Runge-Kutta-Munthe-Kaas method. Order 4
+        remains for a ball joint that turns about a fixed axis.
         """
         import pinocchio as pin
 
@@ -223,7 +236,7 @@ class Pinocchio(Simulator):
 
 
 def _joint(part: TreePart, R: np.ndarray) -> Any:
-    """Return the pin.JointModel of ``part``: spherical, or revolute or prismatic along its axis.
+    """Return the pin.JointModel of ``part``: spherical for a ball, revolute for a hinge, prismatic for a slide.
 
     ``R`` (3, 3): axes of the joint's frame, joint to world, in the reference configuration.
     """
