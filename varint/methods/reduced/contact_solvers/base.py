@@ -5,17 +5,19 @@ Unknowns of a step are the rates v (nq,) of the coordinates at its end and the i
     A v = b + G^T lambda + B^T z,    G v = g
 
 A (nq, nq): mass matrix and implicit terms of dampers and springs; b (nq,): momentum at the start of the step and
-impulses of all other forces; G: rows of loops, couplings and prescribed joints, g: their rates (zero but for prescribed
-joints), lambda: their multipliers; B (n, nq): Jacobian of the contact rows, so that
-u = B v (n,) are the rates along them. Elimination of G gives v = p + E y with G p = g, G E = 0, E^T A E = I, and
+impulses of all other forces; G: rows of loops, couplings and prescribed joints, g: their rates (zero except for
+prescribed joints), lambda: their multipliers; B (n, nq): Jacobian of the contact rows, so that u = B v (n,) are the
+rates along them. Elimination of G gives v = p + E y with G p = g, G E = 0, E^T A E = I, p (nq,), E (nq, k), and
 
     y = target + (B E)^T z,    target = E^T (b - A p)
     u = S z + u0,              S = (B E) (B E)^T,    u0 = B (p + E target)
 
 S (n, n) is the Delassus matrix, u0 the rates without contact impulses, y (k,) the rates left free by G.
 Rows are in the order of `Contacts`: m one-sided ones (hard stops, then normals of contact points), joint friction, two
-tangents per contact point. In `Contacts`, z >= 0, u >= bound, z (u - bound) = 0 along one-sided rows, and friction lies
-in round cones. A rival changes this law, for example to a friction pyramid, or stops before its iteration converges.
+tangents per contact point. Along a one-sided row a positive rate opens the gap of the stop or contact, and a positive
+impulse pushes its two sides apart. In `Contacts`, z >= 0, u >= bound, z (u - bound) = 0 along one-sided rows, and
+friction lies in round cones. A rival changes this law, for example to a friction pyramid, or stops before its iteration
+converges.
 """
 
 from typing import ClassVar, NamedTuple
@@ -32,13 +34,13 @@ REGISTRY: dict[str, type["Rival"]] = {}  # contact solvers by the name that user
 
 
 def register(cls: type["Rival"]) -> type["Rival"]:
-    """Add the class of a contact solver to ``REGISTRY``, under its ``name``, and return it: a class decorator."""
+    """Add a contact solver to ``REGISTRY``, under its ``name``, and return it: a class decorator."""
     REGISTRY[cls.name] = cls
     return cls
 
 
 class VelocityProblem(NamedTuple):
-    """Problem for the impulses z (n,) of a step; symbols and the order of the rows as in the module's docstring.
+    """Problem for the impulses z (n,) of a step; symbols, order and signs of the rows as in the module's docstring.
 
     Rates are in m/s and impulses in N s; for rows of angles in rad/s and N m s.
 
@@ -51,10 +53,10 @@ class VelocityProblem(NamedTuple):
     free : (n,) float
         u0, rates without contact impulses.
     bound : (m,) float
-        Lower bounds of the rates along the one-sided rows.
+        Lower bounds of the rates along the one-sided rows: about -gap / dt, see `contacts`.
     start : (n,) float
-        Impulses of the last step, to start an iteration from; not to be changed.
-    moves : (n,) bool
+        Impulses of the last step: initial guess of an iteration; do not modify in place.
+    movable : (n,) bool
         False for a row whose rate no impulse changes, because G alone determines it: S_ii is round-off.
     """
 
@@ -64,13 +66,13 @@ class VelocityProblem(NamedTuple):
     free: np.ndarray
     bound: np.ndarray
     start: np.ndarray
-    moves: np.ndarray
+    movable: np.ndarray
 
 
 class Rival(Contacts):
-    """Solve for the impulses of hard stops and hard contacts of ``equations``, other than `Contacts` does.
+    """Base class of solvers that compute the impulses of hard stops and contacts by another law than `Contacts`.
 
-    A subclass implements `impulses` and is registered by `register`. It has no restitution.
+    A subclass implements `impulses` and is registered by `register`. Restitution is not supported.
 
     Attributes
     ----------
@@ -79,16 +81,16 @@ class Rival(Contacts):
     what : str
         Short description of the law or procedure, with its source.
     joint_friction : bool
-        Whether it solves for `JointCoulombFriction`, too; if not, `varint.redmax` refuses mechanisms with such forces.
-    pressing : (P,) int
+        Whether the solver supports `JointCoulombFriction`; if not, `varint.redmax` refuses mechanisms with such forces.
+    normal_rows : (P,) int
         Row numbers of the normals of the P contact points.
-    sliding : (P, 2) int
+    tangent_rows : (P, 2) int
         Row numbers of their tangents.
 
     Raises
     ------
     ArgumentError
-        A stop or contact has a restitution above zero.
+        A stop or contact has a restitution above zero; raised when the solver is made.
     """
 
     name: ClassVar[str]
@@ -104,14 +106,15 @@ class Rival(Contacts):
                 f" set it to zero, or use contact_solver={CONES!r}"
             )
         points = len(self.ground.restitution)
-        self.pressing = np.arange(self.one_sided - points, self.one_sided)
-        self.sliding = self.first[len(self.frictions.sizes)] + np.arange(2 * points).reshape(-1, 2)
+        self.normal_rows = np.arange(self.one_sided - points, self.one_sided)
+        self.tangent_rows = self.first[len(self.frictions.sizes)] + np.arange(2 * points).reshape(-1, 2)
 
     def impulses(self, problem: VelocityProblem) -> np.ndarray:
         """Return the impulses z (n,) along all rows, N s or N m s.
 
-        Rows with ``moves`` False: do not divide by their S_ii; return 0 or ``start`` there, which changes no rate. If
-        such a one-sided row is below its bound, no impulse helps: an exact solver raises Infeasible with its number.
+        Rows with ``movable`` False: do not divide by their S_ii; return 0 or ``start`` there, which changes no rate. If
+        the rate of such a one-sided row is below its bound, no impulse can raise it: an exact solver raises Infeasible
+        with its number.
 
         Raises
         ------
@@ -120,17 +123,17 @@ class Rival(Contacts):
         NotSolved
             The convex program failed numerically.
         Blocked
-            The iteration did not converge, or its law has no solution within compatible bounds; the message
+            The iteration did not converge, or the law has no solution although the bounds are compatible; the message
             names the contacts and a remedy.
         """
         raise NotImplementedError
 
     def _impulses(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:
-        """Return the impulses z (n,) for lower bounds ``bound`` (m,) of rates: set up the problem of `impulses`."""
+        """Build the `VelocityProblem` of a step with lower bounds ``bound`` (m,), and return its impulses z (n,)."""
         rest, along = task.rest, rows.by_rates
         reduced = along @ rest.E
         free = along @ rest.p + reduced @ rest.target
-        # |B_i E| is at most |B_i| |E|: a row below REDUNDANT times that is a combination of rows of G, to round-off
-        least = REDUNDANT * np.linalg.norm(along, axis=1) * np.linalg.norm(rest.E)
-        moves = np.linalg.norm(reduced, axis=1) > least
-        return self.impulses(VelocityProblem(task.step, along, reduced, free, bound, self.z, moves))
+        # A row with B_i E = 0 is a combination of rows of G. Round-off leaves |B_i E| up to about REDUNDANT |B_i| |E|.
+        threshold = REDUNDANT * np.linalg.norm(along, axis=1) * np.linalg.norm(rest.E)
+        movable = np.linalg.norm(reduced, axis=1) > threshold
+        return self.impulses(VelocityProblem(task.step, along, reduced, free, bound, self.z, movable))

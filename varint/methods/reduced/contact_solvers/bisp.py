@@ -41,8 +41,8 @@ class BilateralProjections(Rival):
 
     def _impulses(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:
         """See `Contacts`."""
-        moves = self.moving(task, rows, bound)
-        problem = ContactProblem(self, task, rows, bound, moves)
+        movable = self.moving(task, rows, bound)
+        problem = ContactProblem(self, task, rows, bound, movable)
         kept, count, cones = problem.kept, len(problem.normals), problem.cones
         S, free, first = cones.S, cones.free, problem.first
         weights = self._root_masses(rows.load[kept[count:]])

@@ -29,15 +29,15 @@ class GaussSeidel(Rival):
         offset = problem.free - np.append(problem.bound, np.zeros(len(z) - m))
         S = reduced @ reduced.T
         size = np.diag(S)
-        order = [(s, np.zeros(0, dtype=np.int64)) for s in range(m - len(self.pressing))]
-        order += list(zip(self.pressing.tolist(), self.sliding, strict=True))
-        friction = np.append(np.zeros(m - len(self.pressing)), self.ground.friction)
+        order = [(s, np.zeros(0, dtype=np.int64)) for s in range(m - len(self.normal_rows))]
+        order += list(zip(self.normal_rows.tolist(), self.tangent_rows, strict=True))
+        friction = np.append(np.zeros(m - len(self.normal_rows)), self.ground.friction)
         for _ in range(self.sweeps):
             for normal, tangents in order:
-                if problem.moves[normal]:
+                if problem.movable[normal]:
                     z[normal] = max(z[normal] - (S[normal] @ z + offset[normal]) / size[normal], 0.0)
                 most = friction[normal] * z[normal]
                 for k in tangents:
-                    if problem.moves[k]:
+                    if problem.movable[k]:
                         z[k] = min(max(z[k] - (S[k] @ z + offset[k]) / size[k], -most), most)
         return z

@@ -41,15 +41,15 @@ class MixedProblem(Rival):
 
     def impulses(self, problem: VelocityProblem) -> np.ndarray:
         """See `Rival`."""
-        m, moves = self.one_sided, problem.moves
-        stuck = ~moves[:m] & (problem.bound - problem.free[:m] > MET)
+        m, movable = self.one_sided, problem.movable
+        stuck = ~movable[:m] & (problem.bound - problem.free[:m] > MET)
         if stuck.any():
             raise Infeasible(np.flatnonzero(stuck))
-        size = np.where(moves, np.linalg.norm(problem.reduced, axis=1), 1.0)
-        free = problem.free - np.append(problem.bound, np.zeros(len(moves) - m))
+        size = np.where(movable, np.linalg.norm(problem.reduced, axis=1), 1.0)
+        free = problem.free - np.append(problem.bound, np.zeros(len(movable) - m))
         self.columns = 0
         try:
-            return self._solved(UnitRows(problem.reduced / size[:, None], size, free / size), np.flatnonzero(moves))
+            return self._solved(UnitRows(problem.reduced / size[:, None], size, free / size), np.flatnonzero(movable))
         except Ray:
             solve_program(problem.step, problem.along[:m], problem.bound, [])  # names rows that contradict each other
             names = ", ".join(self.ground.labels)
@@ -87,7 +87,7 @@ class BoxProblem(MixedProblem):
         m, size = self.one_sided, rows.size
         normals, estimate, z = moving[moving < m], np.zeros(m), np.zeros(len(size))
         estimate[normals] = self._normals(rows, normals) / size[normals]
-        most = np.repeat(self.ground.friction * estimate[self.pressing], 2) * size[m:]
+        most = np.repeat(self.ground.friction * estimate[self.normal_rows], 2) * size[m:]
         tangents = moving[moving >= m]
         tangents = tangents[most[tangents - m] > 0.0]
         if not tangents.size:
@@ -119,17 +119,17 @@ class PyramidProblem(MixedProblem):
     def _solved(self, rows: UnitRows, moving: np.ndarray) -> np.ndarray:
         m, size = self.one_sided, rows.size
         normals, z = moving[moving < m], np.zeros(len(size))
-        points = np.flatnonzero((self.ground.friction > 0.0) & np.isin(self.pressing, normals))
+        points = np.flatnonzero((self.ground.friction > 0.0) & np.isin(self.normal_rows, normals))
         owner, tangent = np.divmod(moving[moving >= m] - m, 2)
         along = np.isin(owner, points)
-        owner, tangent = np.repeat(owner[along], 2), np.repeat(self.sliding[owner[along], tangent[along]], 2)
+        owner, tangent = np.repeat(owner[along], 2), np.repeat(self.tangent_rows[owner[along], tangent[along]], 2)
         sign = np.tile([1.0, -1.0], len(owner) // 2)
-        pressing, point = self.pressing[owner], np.searchsorted(points, owner)
+        pressing, point = self.normal_rows[owner], np.searchsorted(points, owner)
         Y = np.concatenate([rows.row[normals], sign[:, None] * rows.row[tangent]])
         slip = np.zeros((len(Y), len(points)))  # of each edge, in units of the normal row
         slip[len(normals) + np.arange(len(owner)), point] = size[pressing] / size[tangent]
         cone = -slip.T.copy()
-        at = np.searchsorted(normals, self.pressing[points])
+        at = np.searchsorted(normals, self.normal_rows[points])
         cone[np.arange(len(points)), at] = self.ground.friction[points]
 
         def column(j: int) -> np.ndarray:

@@ -39,7 +39,7 @@ class SingleProgram(Rival):
                 edges.append(normal)
                 owner.append(s)
                 continue
-            for row in self.sliding[s - len(self.measure)]:
+            for row in self.tangent_rows[s - len(self.measure)]:
                 for sign in (1.0, -1.0):
                     edge = normal.copy()
                     edge[row] = sign * friction[s]

@@ -34,7 +34,7 @@ class StaggeredBox(Rival):
     def impulses(self, problem: VelocityProblem) -> np.ndarray:
         """See `Rival`."""
         step, along, reduced, bound = problem.step, problem.along, problem.reduced, problem.bound
-        m, points = self.one_sided, len(self.pressing)
+        m, points = self.one_sided, len(self.normal_rows)
         turned = np.kron(np.eye(points), self.polygon)
         tangents, none = turned @ along[m:], np.zeros((0, along.shape[1]))
         z = problem.start.copy()
@@ -45,7 +45,7 @@ class StaggeredBox(Rival):
             if np.linalg.norm((alpha - before) @ reduced[:m]) <= CONVERGED * np.linalg.norm(z @ reduced):
                 return z
             before = alpha
-            most = np.repeat(self.ground.friction * alpha[self.pressing], 2)
+            most = np.repeat(self.ground.friction * alpha[self.normal_rows], 2)
             held = np.flatnonzero(most > 0.0)
             cones = [(most[k], tangents[k : k + 1]) for k in held]
             pressed = step._replace(b=step.b + along[:m].T @ alpha)
