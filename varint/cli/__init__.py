@@ -162,7 +162,8 @@ def _parser(argv: Sequence[str] = ()) -> tuple[Parser, dict[str, Parser]]:
     """Return the parser, and the parsers of the subcommands: of the one that ``argv`` names, or of all."""
     parser = Parser(prog="varint", description="Simulate mechanisms of rigid bodies and joints.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
-    parser.add_argument("--traceback", action="store_true", help="show where in the code an error was raised")
+    traceback = "show where in the code an error was raised"
+    parser.add_argument("--traceback", action="store_true", help=traceback)
     parser.set_defaults(quiet=False)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     named = first_word(argv)
@@ -171,7 +172,7 @@ def _parser(argv: Sequence[str] = ()) -> tuple[Parser, dict[str, Parser]]:
         importlib.import_module(f"varint.cli.{command}_command").add_parser(commands)
     for name, subcommand in commands.choices.items():
         # no default, which would undo what stands before the command
-        subcommand.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help="the same")
+        subcommand.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=traceback)
         subcommand.add_argument("--json", action="store_true", help="print one JSON object, and nothing else on stdout")
         if name not in PRINTING:
             subcommand.add_argument(

@@ -35,33 +35,33 @@ def add_method(parser: ArgumentParser) -> None:
     from varint.runs.method import methods_by_integrator
 
     orders, nodes = (", ".join(map(str, each)) for each in (ORDERS, ORDERS_OF_LOBATTO))
-    order = f"of the scheme: {orders}, default 2; of --lobatto: {nodes}, default 8"
+    order = f"order of the scheme: {orders}, default 2; with --lobatto: {nodes}, default 8"
     parser.add_argument("--order", type=int, metavar="N", help=order)
     method = parser.add_mutually_exclusive_group()
-    method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
-    by_name = "run by this integrator: in reduced coordinates, or of varint.Maximal (docs/rivals.md)"
+    method.add_argument("--scheme", choices=SCHEMES, help="name of the scheme, instead of its order")
+    by_name = "use this integrator: in reduced coordinates, or of varint.Maximal (docs/rivals.md)"
     method.add_argument("--integrator", type=str.lower, choices=methods_by_integrator(), help=by_name)
-    collocation = "run by collocation, the fastest for trees of hinges (docs/runs.md)"
+    collocation = "use collocation, the fastest method for trees of hinges (docs/runs.md)"
     method.add_argument("--lobatto", dest="collocation", action="store_true", help=collocation)
-    rival = "run by a method of your own: a script that registers it (docs/own_methods.md)"
+    rival = "use your own method: a script that registers it (docs/own_methods.md)"
     method.add_argument("--method", metavar="FILE.py", type=Path, help=rival)
-    peer = f"run by another simulator: {', '.join(simulators())}, or with its integrator, as mujoco:rk4"
+    peer = f"use another simulator: {', '.join(simulators())}; NAME:INTEGRATOR selects its integrator, as mujoco:rk4"
     method.add_argument("--peer", dest="simulator", metavar="NAME", help=peer)
-    held = "what holds joints together, of the integrators of varint.Maximal; nothing where it is not given"
+    held = "stabilisation of the joints, for integrators of varint.Maximal; default: none"
     parser.add_argument("--stabilisation", choices=STABILISATIONS, help=held)
-    parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
-    tol = "of a step of a scheme, or of a variational integrator in reduced coordinates, m/s, default 1e-10"
+    parser.add_argument("--rtol", type=float, help="relative tolerance of integrators with error control, default 1e-8")
+    tol = "tolerance of a step, m/s, default 1e-10; for schemes, and variational integrators in reduced coordinates"
     parser.add_argument("--tol", type=float, metavar="M_S", help=tol)
-    parser.add_argument("--stages", type=int, help="of integrator gauss, from 1 to 6, default 3")
-    solver = "of hard contacts with integrator euler (docs/redmax.md), default cones"
+    parser.add_argument("--stages", type=int, help="stages of integrator gauss, 1 to 6, default 3")
+    solver = "solver of hard contacts for integrator euler (docs/redmax.md), default cones"
     parser.add_argument("--contact-solver", choices=CONTACT_SOLVERS, help=solver)
 
 
 def add_adaptive(parser: ArgumentParser) -> None:
     """Add ``--adaptive``."""
     follow = (
-        "steps that follow the motion and turn the fastest body by so many rad, 0.1 where none is given and 0.05 at"
-        " order 2; at most --dt"
+        "adapt the steps to the motion: the fastest body turns by about RAD in a step, default 0.1, or 0.05 at order 2;"
+        " steps are at most about --dt"
     )
     parser.add_argument("--adaptive", type=float, nargs="?", const=True, metavar="RAD", help=follow)
 

@@ -22,25 +22,24 @@ def add_parser(commands: Commands) -> None:
     add_stepping(parser)
     parser.set_defaults(duration=DURATION, dt=DT, every=1)
     add_diagnostics(parser)
-    outputs = "record the initial state, the states at these times (in s) and the final state, instead of every node"
-    parser.add_argument("--output-times", metavar="T1,T2,...", help=outputs)
-    output = "write the run to this file (.h5); without it the run is not saved"
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE.h5", help=output)
-    picture = "write a picture of the run to this file; default: the path of -o with .png; without -o, no picture"
-    parser.add_argument("--plot", type=Path, metavar="FILE.png", help=picture)
-    table = "write a table to this file: joint coordinates and their rates, poses and velocities of bodies, energy; one"
-    table += " row per recorded node"
-    parser.add_argument("--csv", type=Path, metavar="FILE.csv", help=table)
-    groups = (
-        "column groups of the table, comma-separated, such as coordinates,reactions,force,energy; default: see --csv"
-    )
-    parser.add_argument("--columns", metavar="GROUP,GROUP,...", help=groups)
+    times_help = "record the initial state, the states at these times (in s) and the final state, instead of every node"
+    parser.add_argument("--output-times", metavar="T1,T2,...", help=times_help)
+    output_help = "write the run to this file (.h5); without it the run is not saved"
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE.h5", help=output_help)
+    plot_help = "write a picture of the run to this file; default: the path of -o with .png; without -o, no picture"
+    parser.add_argument("--plot", type=Path, metavar="FILE.png", help=plot_help)
+    csv_help = "write a table to this file: joint coordinates and their rates, poses and velocities of bodies, energy;"
+    csv_help += " one row per recorded node"
+    parser.add_argument("--csv", type=Path, metavar="FILE.csv", help=csv_help)
+    columns_help = "column groups of the table, comma-separated, such as coordinates,reactions,force,energy; default:"
+    columns_help += " see --csv"
+    parser.add_argument("--columns", metavar="GROUP,GROUP,...", help=columns_help)
     existing = parser.add_mutually_exclusive_group()
-    resume = "continue the run in the file of -o, and replace picture and table; --resume any: also if another version"
-    resume += " of varint or another processor wrote the file"
-    add_resume(existing, resume)
-    force = "replace run, picture and table if the files exist; without it, existing files are an error"
-    existing.add_argument("--force", action="store_true", help=force)
+    resume_help = "continue the run in the file of -o, and replace picture and table; --resume any also accepts a file"
+    resume_help += " written by another version of varint or on another processor"
+    add_resume(existing, resume_help)
+    force_help = "replace run, picture and table if the files exist; without it, existing files are an error"
+    existing.add_argument("--force", action="store_true", help=force_help)
     parser.set_defaults(execute=execute)
 
 
@@ -53,11 +52,12 @@ def execute(args: Namespace) -> "Report":
     Raises
     ------
     ArgumentError, FileError
-        Wrong options, or a file that exists or cannot be written: raised before the run, except when the disk is full.
+        Wrong options, or a file that exists or cannot be written: raised before the simulation, except if the disk
+        fills up during it.
     MechanismError
         A mechanism that cannot be built from its file or parameters.
     KeyboardInterrupt
-        If interrupted; the message gives the command that resumes the run, if its file has been written.
+        The user interrupted the run; the message gives the command that resumes it, if its file has been written.
     """
     from dataclasses import replace
 
@@ -85,8 +85,10 @@ def execute(args: Namespace) -> "Report":
         plot_run(trajectory, picture)
     if args.csv:
         trajectory.to_csv(args.csv, *_groups(args))
+    # A Fact without a label is in the JSON object only: null for a file that was not written.
     written = {"output": ("run", args.output), "picture": ("picture", picture), "csv": ("table", args.csv)}
     files = [Fact(key, label if path else "", path) for key, (label, path) in written.items()]
+    # The table shows the size of a large file; the value in the JSON object remains the path.
     if args.output and (size := args.output.stat().st_size) >= LARGE:
         files[0] = files[0]._replace(text=f"{args.output}, {size_text(size)}")
     return replace(summary(trajectory, files), failure=failure)
@@ -112,7 +114,7 @@ def _check_options(args: Namespace) -> None:
     from varint.base.errors import ArgumentError
     from varint.results.table_columns import GROUPS, listed_name
 
-    method_of(args)
+    method_of(args)  # called for its errors; `simulated` makes the method that runs
     if args.columns is not None and args.csv is None:
         raise ArgumentError("--columns selects columns of the table: add --csv FILE.csv")
     for group in _groups(args):
@@ -152,7 +154,7 @@ def _check_paths(args: Namespace) -> Path | None:
         check_picture(picture, output)
     if args.csv is not None:
         if args.csv.suffix.lower() != ".csv":
-            raise ArgumentError(f"the table '{args.csv}' must end in .csv")
+            raise ArgumentError(f"--csv: the path '{args.csv}' must end in .csv")
         can_be_written(args.csv)
     for label, option, path in (("picture", "--plot", picture), ("table", "--csv", args.csv)):
         if path is not None and path.exists() and protected:

@@ -23,7 +23,7 @@ RUN_FILES = (".h5", ".hdf5")
 
 
 def add_mechanism(parser: ArgumentParser, help_text: str, **options: Any) -> None:
-    """Add the arguments of `find_mechanism`."""
+    """Add the arguments of `find_mechanism`: name or file, ``--param`` and ``--repair``."""
     parser.add_argument("mechanism", metavar="NAME_OR_FILE", help=help_text, **options)
     parser.add_argument(
         "-p",
@@ -31,19 +31,19 @@ def add_mechanism(parser: ArgumentParser, help_text: str, **options: Any) -> Non
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="parameter of a mechanism of the catalogue or a file, as often as needed; Python literals or text",
+        help="parameter of the mechanism; VALUE is a Python literal or text; may be repeated",
     )
     add_repair(parser)
 
 
 def add_repair(parser: ArgumentParser) -> None:
-    """Add the option for files of robots that other programs read and varint refuses."""
+    """Add ``--repair``, for robot files with defects that other programs accept and varint refuses."""
     parser.add_argument(
         "--repair",
         action="store_true",
         default=None,
-        help="of a robot's file: change inertias that no body has to the nearest possible ones, read comments with '--'"
-        " inside, and report the changes on stderr",
+        help="for robot files: replace physically impossible inertias by the nearest possible ones, accept comments"
+        " that contain '--', and report the changes on stderr",
     )
 
 
@@ -213,17 +213,17 @@ def value_of(text: str) -> object:
 
 
 def how_to_resume(args: Namespace) -> str:
-    """Return the command that resumes the run; "" if nothing has been written."""
+    """Return a hint with the command that resumes the run; "" if nothing has been written."""
     import shlex
 
     if args.output is None or not args.output.exists():
         return ""
     words = [word for word in joined(args.command_line) if word not in ("--resume", RESUME_ANY, "--force")]
     how = ["--resume", ANY] if args.resume == ANY else ["--resume"]
-    return f"go on with it by  varint {shlex.join([*words, *how])}"
+    return f"resume it with:  varint {shlex.join([*words, *how])}"
 
 
 def add_resume(group: Any, text: str) -> None:
-    """Declare ``--resume``, and ``--resume any``, which `varint.cli.parser.joined` makes one word of."""
+    """Add ``--resume``, and ``--resume any``, which `varint.cli.parser.joined` turns into one word."""
     group.add_argument("--resume", action="store_true", help=text)
     group.add_argument(RESUME_ANY, dest="resume", action="store_const", const=ANY, help=SUPPRESS)

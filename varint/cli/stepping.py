@@ -13,39 +13,42 @@ if TYPE_CHECKING:
     from varint.runs.trajectory import Trajectory
 
 Progress = Callable[[float, float], object]
-DURATION, DT = 10.0, 0.01  # s, where they are not given
+DURATION, DT = 10.0, 0.01  # s, defaults
 AUTO = "auto"
 
 
 def add_stepping(parser: ArgumentParser) -> None:
     """Add the options of a simulation; omitted ones are None, or False."""
-    parser.add_argument("--duration", type=float, metavar="S", help=f"s, default {DURATION:g}")
-    step = f"step, s, default {DT:g}; auto: chosen, as the scheme is where none is given, by --energy-error"
-    parser.add_argument("--dt", type=_step, metavar="S", help=step)
-    wanted = "with --dt auto, the largest wanted, of the largest kinetic energy, default 1e-4"
-    parser.add_argument("--energy-error", type=float, metavar="SHARE", help=wanted)
+    parser.add_argument("--duration", type=float, metavar="S", help=f"duration, s, default {DURATION:g}")
+    dt_help = f"time step, s, default {DT:g}; auto: chosen by --energy-error, as is the scheme if none is specified"
+    parser.add_argument("--dt", type=_step, metavar="S", help=dt_help)
+    error_help = "with --dt auto: largest energy error, relative to the largest kinetic energy, default 1e-4"
+    parser.add_argument("--energy-error", type=float, metavar="RATIO", help=error_help)
     add_method(parser)
     add_adaptive(parser)
-    halved = "do steps in which energy comes from nowhere again in halves"
-    parser.add_argument("--substep", action="store_true", help=halved)
+    substep_help = "repeat unresolved steps (by their energy balance) in two halves, again if necessary"
+    parser.add_argument("--substep", action="store_true", help=substep_help)
     add_every(parser)
 
 
 def add_every(parser: ArgumentParser) -> None:
     """Add ``--every``."""
-    parser.add_argument("--every", type=int, metavar="N", help="record each N-th node")
+    parser.add_argument("--every", type=int, metavar="N", help="record every N-th node and the last one")
 
 
 def add_diagnostics(parser: ArgumentParser) -> None:
     """Add ``--diagnostics-every``."""
-    diagnostics = "record energy, momenta and drift of each N-th node; divides --every"
-    parser.add_argument("--diagnostics-every", type=int, metavar="N", help=diagnostics)
+    diagnostics_help = "record energy, momenta and drift of every N-th node; N must divide --every"
+    parser.add_argument("--diagnostics-every", type=int, metavar="N", help=diagnostics_help)
 
 
 def simulated(
     args: Namespace, mechanism: "Mechanism", progress: Progress | None, recording: Mapping[str, Any]
 ) -> "Trajectory":
-    """Return the trajectory by the method of the options; ``recording``: arguments of a `Recording`."""
+    """Simulate ``args.duration`` by the method of the options and return the run.
+
+    ``progress``: callback of `show_progress`; ``recording``: further arguments of a `Recording`.
+    """
     import varint
     from varint.runs.method import solve
 
@@ -62,7 +65,7 @@ def _step(text: str) -> float | str:
 
 @contextlib.contextmanager
 def show_progress(duration: float, quiet: bool) -> Iterator[Progress | None]:
-    """Yield a callback that draws a bar on a terminal; None elsewhere and if ``quiet``."""
+    """Yield a callback that draws a progress bar on a terminal; None if stderr is no terminal, or ``quiet``."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -76,7 +79,7 @@ def show_progress(duration: float, quiet: bool) -> Iterator[Progress | None]:
             simulated = f"{done / steps * duration:.1f} of {duration:.1f} s"
             if bar.tasks:
                 bar.update(bar.task_ids[0], completed=done, simulated=simulated)
-            else:  # only now, so that what a resumed run had done before does not count as speed
+            else:  # added at the first call: nodes before a resume must not count in the estimated speed
                 bar.add_task("", total=steps, completed=int(done), simulated=simulated)
 
         yield progress

@@ -53,7 +53,7 @@ class VelocityProblem(NamedTuple):
     free : (n,) float
         u0, rates without contact impulses.
     bound : (m,) float
-        Lower bounds of the rates along the one-sided rows: about -gap / dt, see `contacts`.
+        Lower bounds of the rates along the one-sided rows: about -gap / dt, see contacts.py.
     start : (n,) float
         Impulses of the last step: initial guess of an iteration; do not modify in place.
     movable : (n,) bool
