@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import varint as vi
-from varint.drawing.axes import label_values, plain_axes
+from varint.drawing.axes import label_values, style_axes
 from varint.drawing.style import COLOURS
 from varint.methods.variational.schemes import SCHEMES
 
@@ -74,7 +74,7 @@ def write_page(folder):
         axis.plot(trend.t / 3600, trend.away, "o-", color=COLOURS[0], markersize=3)
         axis.set(title=f"{run.what}, order {method.order}, dt = {1000 * run.dt:g} ms", xlabel="Time (h)")
         label_values(axis, "Energy - its mean", "J", np.abs(trend.away).max())
-        plain_axes(axis)
+        style_axes(axis)
         stages = STEPS * method.stages.size
         law = EPSILON * np.abs(energy).max() * np.sqrt(stages)
         rows.append(

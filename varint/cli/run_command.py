@@ -53,7 +53,7 @@ def execute(args: Namespace) -> "Report":
     ------
     ArgumentError, FileError
         Wrong options, or a file that exists or cannot be written: raised before the simulation, except if the disk
-        fills up during it.
+        fills up during or after it.
     MechanismError
         A mechanism that cannot be built from its file or parameters.
     KeyboardInterrupt

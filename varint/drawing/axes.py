@@ -13,13 +13,15 @@ from varint.base.printable import printable
 from varint.drawing.picture import plain
 from varint.drawing.style import SMALL, TEXT
 
-LABEL = 20  # maximum number of characters in a line of an axis label
-LONGEST = 40  # maximum number of characters of a name in a legend; longer names are cut
-WIDER = 1.1  # final width of an axes, after the layout of the figure, over its width when the legend is made (estimate)
-LETTER = 0.52  # mean width of a letter of a legend, over the font size
-KEY = 3.4  # width of the line sample of a legend entry with its gaps, over the font size
-PLAIN = (-2, 4)  # values with PLAIN[0] <= floor(log10(largest)) < PLAIN[1] have no power of ten in the axis label
-MOST_DIGITS = 12  # maximum number of decimals of ticks, and of significant digits of the pointer's coordinates
+LABEL_LINE = 20  # maximum number of characters in a line of an axis label
+LONGEST_NAME = 40  # maximum number of characters of a name in a legend; longer names are cut
+# Estimate for the number of columns of a legend: width of an axes after the layout of the figure, over its width before
+LAYOUT_GAIN = 1.1
+LETTER_WIDTH = 0.52  # mean width of a letter of a legend, over the font size
+HANDLE_WIDTH = 3.4  # width of the handle (sample) of a legend entry with its gaps, over the font size
+# Exponents floor(log10(largest value)) from the first to below the second: ticks show the values without a power of ten
+UNSCALED_EXPONENTS = (-2, 4)
+MOST_DIGITS = 12  # maximum number of decimals of ticks, and of significant digits of the cursor read-out
 NO_BREAK = "\N{NO-BREAK SPACE}"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -33,17 +35,18 @@ class Scaled(Formatter):
 
     def format_ticks(self, values: Iterable[float]) -> list[str]:
         """Return the texts of the ticks at ``values``, all with the same number of decimals."""
-        places = np.asarray(list(values), dtype=float) / 10.0**self.power
-        step = np.abs(np.diff(places) if len(places) > 1 else places).min(initial=np.inf)
-        # The fewest decimals with a rounding error of at most a thousandth of the smallest step, or of a single tick
+        scaled = np.asarray(list(values), dtype=float) / 10.0**self.power
+        step = np.abs(np.diff(scaled) if len(scaled) > 1 else scaled).min(initial=np.inf)
+        # Increase the decimals until rounding moves no tick by more than a thousandth of the smallest distance between
+        # two ticks (of the value, if there is one tick).
         digits = 0
-        while digits < MOST_DIGITS and np.abs(places - np.round(places, digits)).max(initial=0.0) > 1e-3 * step:
+        while digits < MOST_DIGITS and np.abs(scaled - np.round(scaled, digits)).max(initial=0.0) > 1e-3 * step:
             digits += 1
         # + 0.0 turns -0.0 into 0.0, so that zero has no minus sign
-        return [f"{place + 0.0:.{digits}f}".replace("-", "\N{MINUS SIGN}") for place in np.round(places, digits)]
+        return [f"{value + 0.0:.{digits}f}".replace("-", "\N{MINUS SIGN}") for value in np.round(scaled, digits)]
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        """Return the text of a single value ``x``, such as the pointer's coordinate; ``pos`` is not used."""
+        """Return the text of a single value ``x`` for the cursor read-out; ``pos``, set by matplotlib, is not used."""
         return f"{x / 10.0**self.power:.{MOST_DIGITS}g}"
 
 
@@ -55,9 +58,9 @@ def label_values(axes: Axes, words: str, unit: str, largest: float) -> None:
     in "(10^power unit)".
     """
     exponent = int(np.floor(np.log10(largest))) if largest > 0 else 0
-    power = 0 if PLAIN[0] <= exponent < PLAIN[1] else 3 * (exponent // 3)
+    power = 0 if UNSCALED_EXPONENTS[0] <= exponent < UNSCALED_EXPONENTS[1] else 3 * (exponent // 3)
     axes.yaxis.set_major_formatter(Scaled(power))
-    # " - " between words is a difference; hyphens inside a word, as in names of bodies, stay
+    # " - " between words is a minus; hyphens within a word, as in names of bodies, are kept
     words = words.replace(" - ", " \N{MINUS SIGN} ")
     axes.set_ylabel(
         wrapped(labelled(words, f"10{str(power).translate(SUPERSCRIPTS)} {unit}".strip() if power else unit))
@@ -72,32 +75,34 @@ def labelled(words: str, unit: str) -> str:
     return f"{words} ({unit.replace('^2', '²').replace('^3', '³').replace(' ', NO_BREAK)})" if unit else words
 
 
-def plain_axes(axes: Axes) -> None:
+def style_axes(axes: Axes) -> None:
     """Set the style of ``axes``: a light grid behind the curves, no spines at the top and on the right."""
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def printed(axes: Axes) -> None:
-    """Set the font sizes of ``axes``, in points, so that texts are legible in a picture as wide as a column of text."""
+def set_font_sizes(axes: Axes) -> None:
+    """Set the font sizes of ``axes``: legible in a picture as wide as a column of text."""
     axes.tick_params(labelsize=SMALL)
     axes.xaxis.label.set_fontsize(TEXT)
     axes.yaxis.label.set_fontsize(TEXT)
 
 
 def wrapped(label: str) -> str:
-    """Return ``label`` in lines of at most ``LABEL`` characters, with a break after each ": "."""
-    return "\n".join(textwrap.fill(each, LABEL) for each in label.replace(": ", ":\n").split("\n"))
+    """Return ``label`` in lines of at most `LABEL_LINE` characters, with a break after each ": "."""
+    return "\n".join(textwrap.fill(each, LABEL_LINE) for each in label.replace(": ", ":\n").split("\n"))
 
 
 def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
-    """Draw the legend above ``axes``: one of ``names`` for each of ``handles``.
+    """Draw the legend above ``axes``: one of ``names`` for each of ``handles``; none without names.
 
-    Names longer than ``LONGEST`` are cut; all characters are printed literally.
+    Names longer than `LONGEST_NAME` are cut; all characters are printed literally.
     """
-    texts = [printable(shortened(name, LONGEST)) for name in names]
-    # Labels are numbers until the names replace them, as matplotlib leaves out labels that begin with "_".
+    texts = [printable(shortened(name, LONGEST_NAME)) for name in names]
+    if not texts:
+        return
+    # Matplotlib omits entries whose label begins with "_": the labels are numbers first, replaced by the names below.
     legend = axes.legend(
         list(handles), [str(k) for k in range(len(texts))], loc="lower left", bbox_to_anchor=(0.0, 1.01), frameon=False,
         fontsize=SMALL, borderaxespad=0.0, borderpad=0.2, handlelength=2.4, columnspacing=1.2, labelspacing=0.3,
@@ -110,9 +115,9 @@ def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
 def _legend_columns(axes: Axes, names: Sequence[str]) -> int:
     """Return the number of columns, 1 to 4, in which a legend of ``names`` fits the width of ``axes``.
 
-    The width is estimated from the number of letters of the longest name: nothing is drawn.
+    ``names``: one at least. Their width is estimated from the number of letters of the longest: nothing is drawn.
     """
-    # width of the axes in units of the font size: from pixels by dots per inch, 72 points per inch, SMALL points
-    width = 72.0 * axes.get_window_extent().width * WIDER / (axes.figure.dpi * SMALL)
-    longest = max(min(len(name), LONGEST) for name in names)
-    return int(np.clip(width / (KEY + LETTER * longest), 1, min(4, len(names))))
+    # width of the axes over the font size: pixels to inches, 72 points to the inch, a font of SMALL points
+    width = 72.0 * axes.get_window_extent().width * LAYOUT_GAIN / (axes.figure.dpi * SMALL)
+    longest = max(len(name) for name in names)
+    return int(np.clip(width / (HANDLE_WIDTH + LETTER_WIDTH * longest), 1, min(4, len(names))))

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from varint.base.checks import flag, known_name, sequence_of
 from varint.base.display import count_text
 from varint.base.errors import ArgumentError
-from varint.drawing.axes import label_values, labelled, legend, plain_axes, printed
+from varint.drawing.axes import label_values, labelled, legend, set_font_sizes, style_axes
 from varint.drawing.mechanism_picture import draw_names, figure_size, make_painter
 from varint.drawing.picture import SUFFIXES, Picture, check_suffix, plain, write
 from varint.drawing.style import FAINT, INK, SMALL, TINY, TITLE, WIDTH, line
@@ -81,7 +81,7 @@ def plot_sweep(sweep: "Sweep", path: str | Path | None, of: str | Iterable[str] 
     figure = Picture(figsize=(WIDTH, height), layout="constrained")
     all_axes = figure.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0]
     for axes, unit, panel in zip(all_axes, units, panels, strict=True):
-        plain_axes(axes)
+        style_axes(axes)
         marks = [axes.axvline(s, color=FAINT, linewidth=0.9, linestyle=":") for s in sweep.branch_points]
         ends = [] if sweep.lockup is None else [axes.axvline(sweep.lockup, color=INK, linewidth=0.9)]
         marker = "o" if len(sweep) == 1 else None
@@ -95,7 +95,7 @@ def plot_sweep(sweep: "Sweep", path: str | Path | None, of: str | Iterable[str] 
         if len(panel) > MOST_CURVES:
             more = f"and {len(panel) - MOST_CURVES} more, see of="
             axes.text(1.0, 0.02, more, transform=axes.transAxes, ha="right", fontsize=SMALL, color=FAINT)
-        printed(axes)
+        set_font_sizes(axes)
     driven = _name(sweep.mechanism.joint(sweep.joint), sweep.number)
     plain(all_axes[-1].set_xlabel(labelled(driven, sweep.unit)))
     plain(figure.suptitle(sweep.mechanism.name, fontsize=TITLE, fontweight="bold", color=INK))

@@ -27,7 +27,7 @@ class Study(Shown):
 
         Raises ArgumentError for another suffix, FileError if it cannot be written.
         """
-        from varint.drawing.axes import plain_axes, printed
+        from varint.drawing.axes import set_font_sizes, style_axes
         from varint.drawing.picture import SUFFIXES, Picture, check_suffix, plain, write
         from varint.drawing.style import INK, TITLE, WIDTH
 
@@ -35,8 +35,8 @@ class Study(Shown):
         figure = Picture(figsize=(WIDTH, HEIGHT), layout="constrained")
         axes = figure.subplots()
         self._draw(axes)
-        plain_axes(axes)
-        printed(axes)
+        style_axes(axes)
+        set_font_sizes(axes)
         plain(figure.suptitle(self._title, fontsize=TITLE, fontweight="bold", color=INK))
         if file is not None:
             write(figure, file)

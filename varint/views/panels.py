@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import choice, flag, sequence_of, shown, suggestion
 from varint.base.display import count_text, names_text
 from varint.base.errors import ArgumentError
-from varint.drawing.axes import label_values, labelled, legend, plain_axes, wrapped
+from varint.drawing.axes import label_values, labelled, legend, style_axes, wrapped
 from varint.drawing.mechanism_picture import (
     OVER,
     Traced,
@@ -317,7 +317,7 @@ def label_phase(axes: Axes, name: str, rate: str, unit: str) -> None:
 
 
 def _finish(axes: Axes, entries: Sequence[tuple[Artist, str]], left_out: Sequence[Column]) -> None:
-    plain_axes(axes)
+    style_axes(axes)
     entries = [*entries, *([beyond(len(left_out))] if left_out else [])]
     if entries:
         legend(axes, *zip(*entries, strict=True))

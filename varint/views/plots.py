@@ -14,7 +14,7 @@ from varint.base.checks import check_name, of_type, sequence_of, whole_number
 from varint.base.display import count_text
 from varint.base.errors import ArgumentError
 from varint.base.paths import path_of
-from varint.drawing.axes import printed
+from varint.drawing.axes import set_font_sizes
 from varint.drawing.picture import SUFFIXES, Picture, check_suffix, plain, write, write_as
 from varint.drawing.style import DPI, FAINT, INK, TINY, TITLE, WIDTH
 from varint.results.derived import QUANTITIES
@@ -148,7 +148,7 @@ def _figure(trajectory: RecordedMotion, panels: Sequence[Panel], subtitles: Sequ
     all_axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
     for axes, panel in zip(all_axes, panels, strict=True):
         panel.draw(axes)
-        printed(axes)
+        set_font_sizes(axes)
     for k in timed:
         all_axes[k].sharex(all_axes[timed[0]])
         all_axes[k].tick_params(labelbottom=k == timed[-1])

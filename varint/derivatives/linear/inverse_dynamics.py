@@ -2,6 +2,9 @@
 
 In maximal coordinates each such joint coordinate becomes a constraint, and its multiplier is the effort. In reduced
 coordinates the equations of motion are solved for the efforts and the multipliers of loops, by least squares.
+
+Bodies have two orders: that of the mechanism, and that of the compiled plan, in which body k is number ``order[k]`` of
+the mechanism. Arrays are in the mechanism's order unless they are indexed by ``order``.
 """
 
 from collections.abc import Sequence
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from varint.base.checks import of_type, sequence_of, shown
+from varint.base.checks import known_name, of_type, sequence_of
 from varint.base.display import names_text
 from varint.base.errors import ArgumentError
 from varint.derivatives.linear.minimal_coordinates import mobility
@@ -33,18 +36,19 @@ if TYPE_CHECKING:
     from varint.methods.reduced.equations import Equations
     from varint.model.structure import Structure
 
-# Singular values not above RANK count as zero: relative to the largest for efforts with rows of loops, absolute for the
-# rows of loops alone, which are of order one. The efforts are determined if each of them raises the rank by one.
-RANK = 1e-10
+# Reduced coordinates: efforts are determined if their columns C raise the rank of the rows G of loops and couplings by
+# one each, rank [C, G^T] - rank G = number of efforts. Singular values up to this tolerance count as zero: relative to
+# the largest one for [C, G^T], absolute for G, whose rows are of order one and may all be round-off.
+RANK_TOLERANCE = 1e-10
 # Largest residual that counts as round-off, relative to the largest acceleration of the run (maximal coordinates) or
-# the largest generalised force that its motion requires (reduced coordinates); TINY is the lower limit of that largest
-# value.
-MISSED = 1e-6
+# the largest generalised force that its motion requires (reduced coordinates). TINY is the lower limit of that largest
+# value: a mechanism at rest has round-off only.
+RESIDUAL_TOLERANCE = 1e-6
 TINY = 1e-9  # m/s^2 (maximal), N or N m (reduced)
 
 
 def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None) -> dict[str, np.ndarray]:
-    """Return the efforts at joint coordinates that produce the motion of a run, at each of its T nodes.
+    """Return the efforts at joint coordinates that produce the motion of a run, at each of its T recorded nodes.
 
     They replace the commanded forces along joint coordinates, such as motors and servos, and all prescribed motions of
     the run. All other forces and loads act as recorded; accelerations are those of the run. A run in maximal
@@ -54,14 +58,17 @@ def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None
     Parameters
     ----------
     trajectory : Trajectory
+        Run in maximal or reduced coordinates, simulated or loaded from a file; its states, accelerations, loads and
+        inputs are used.
     joints : sequence of str, optional
-        Joints with an effort at each of their coordinates; default: the coordinates of the commanded forces.
+        Joints with an effort at each of their coordinates; default: efforts at the coordinates of the commanded forces.
 
     Returns
     -------
     dict
         Without ``joints``: name of a commanded force to its efforts (T,). With ``joints``: name of a joint to efforts
-        (T,), or (T, dof) if it has several coordinates. N or N m, acting on body b of the joint.
+        (T,), or (T, dof) if it has several coordinates. N or N m, on body b of the joint, positive in the direction of
+        the coordinate; the opposite acts on body a.
 
     Raises
     ------
@@ -69,8 +76,8 @@ def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None
         No coordinate to act at: no commanded force, and no ``joints``. A commanded force along Euler angles, without
         ``joints``. An unknown joint. Efforts that are not determined: at dependent coordinates, or more than degrees
         of freedom. A motion that requires efforts elsewhere.
-        Forces that are not supported: hard stops, hard contacts, joint friction from the normal load, deformable
-        bodies, masses along paths, and constraints of rolling (docs/known_forces.md).
+        Forces that are not supported: hard stops, hard contacts, joint friction that depends on the normal load,
+        deformable bodies, masses along paths, and rolling constraints (docs/known_forces.md).
     MechanismError
         In maximal coordinates, an effort along a rotation vector, the coordinates of a ball or free joint.
     """
@@ -100,7 +107,7 @@ class _Place(NamedTuple):
 
 
 class _Motion(NamedTuple):
-    """Motion of a run and the loads that act in it, without the efforts to be determined.
+    """Motion of a run and the loads that act in it, without the efforts to be determined; bodies in mechanism order.
 
     mechanism : that of the run, without the forces that the efforts replace
     places : the c joint coordinates with an effort
@@ -119,8 +126,11 @@ class _Motion(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Held(AlongCoordinate):
-    """Constraint that prescribes the second time derivative of a joint coordinate; its multiplier is the effort."""
+class _PrescribedAcceleration(AlongCoordinate):
+    """Constraint that prescribes the second time derivative of a joint coordinate; its multiplier is the effort.
+
+    The prescribed values are passed to `accelerations_and_reactions`.
+    """
 
     constraint = True
 
@@ -184,9 +194,8 @@ def _place_of(force: Any) -> _Place:
 
 def _dof_of(mechanism: Mechanism, name: str) -> int:
     """Return the number of coordinates of the joint ``name``; raises ArgumentError if there is no such joint."""
-    if not isinstance(name, str) or name not in mechanism.joint_index:
-        raise ArgumentError(f"joints: '{mechanism.name}' has no joint {shown(name)}")
-    return mechanism.joint(name).dof
+    label = f"joints: '{mechanism.name}' has no joint"
+    return mechanism.joint(known_name(name, mechanism.joint_index, label, ArgumentError)).dof
 
 
 def _maximal(motion: _Motion) -> np.ndarray:
@@ -198,16 +207,21 @@ def _maximal(motion: _Motion) -> np.ndarray:
     bare = motion.mechanism
     used = {force.name for force in bare.forces}
     names = (_unused_name(f"effort {k}", used) for k in range(len(motion.places)))
-    held = [_Held(name, joint=p.joint, coordinate=p.coordinate) for name, p in zip(names, motion.places, strict=True)]
-    driven = replace(bare, forces=[*bare.forces, *held])
+    prescribed = [
+        _PrescribedAcceleration(name, joint=place.joint, coordinate=place.coordinate)
+        for name, place in zip(names, motion.places, strict=True)
+    ]
+    driven = replace(bare, forces=[*bare.forces, *prescribed])
     pose = motion.arrays[0][0], motion.arrays[1][0]
-    if mobility(bare, *pose) - mobility(driven, *pose) < len(held):
-        _refuse_many(motion)
+    if mobility(bare, *pose) - mobility(driven, *pose) < len(prescribed):
+        _refuse_dependent(motion)
     compiled = driven.compiled
     plan, order, T = compiled.plan, compiled.order, len(motion.acceleration)
+    # `second_rates` takes bodies in plan order, `accelerations_and_reactions` in mechanism order
     position, quat, velocity, angular = (np.ascontiguousarray(array[:, order]) for array in motion.arrays)
     nodes = position, quat, np.concatenate([velocity, angular], axis=2)
-    # second time derivatives in the run of what each constraint prescribes, by constraint and then by element
+    # second time derivatives, along the run, of the quantities that the constraints prescribe: by constraint, then by
+    # element, of which a constraint is one
     of_constraints = np.zeros((T, plan.constraints.row.size))
     accelerations = np.ascontiguousarray(motion.acceleration[:, order])
     second_rates(plan, workspace(plan, functions=compiled.functions), nodes, accelerations, of_constraints)
@@ -219,24 +233,25 @@ def _maximal(motion: _Motion) -> np.ndarray:
     return compiled.by_force(efforts)[:, len(bare.forces) :]
 
 
-def _refuse_many(motion: _Motion) -> None:
+def _refuse_dependent(motion: _Motion) -> None:
     """Raise ArgumentError: the coordinates of the efforts depend on each other."""
     raise ArgumentError(
         f"efforts at {names_text(place.name for place in motion.places)} are not determined: their coordinates"
-        f" depend on each other in '{motion.mechanism.name}'. Use joints= to name independent coordinates only"
+        f" depend on each other in '{motion.mechanism.name}'. Use joints= to name joints with independent coordinates"
     )
 
 
 def _check(motion: _Motion, residual: np.ndarray, required: np.ndarray) -> None:
     """Raise ArgumentError if ``residual`` (T, ...) exceeds round-off of ``required`` (T, ...), in the same units.
 
-    ``residual``: part of the accelerations, or generalised forces, ``required`` by the motion that no effort produces.
+    ``required``: accelerations, or generalised forces, of the motion; ``residual``: the part that efforts cannot
+    produce.
     """
     by_node = np.abs(residual).reshape(len(residual), -1).max(axis=1, initial=0.0)
-    if by_node.max(initial=0.0) > MISSED * max(np.abs(required).max(initial=0.0), TINY):
+    if by_node.max(initial=0.0) > RESIDUAL_TOLERANCE * max(np.abs(required).max(initial=0.0), TINY):
         raise ArgumentError(
-            f"efforts at {names_text(place.name for place in motion.places)} do not produce the motion"
-            f" of '{motion.mechanism.name}': it requires further efforts at node {int(np.argmax(by_node))}. Use"
+            f"efforts at {names_text(place.name for place in motion.places)} cannot produce the motion of"
+            f" '{motion.mechanism.name}': the residual is largest at recorded node {int(np.argmax(by_node))}. Use"
             " joints= to name more joints"
         )
 
@@ -252,8 +267,9 @@ def _reduced(motion: _Motion) -> np.ndarray:
     """Return the efforts (T, c), N or N m, by the equations of motion in reduced coordinates q (nq,) at each node.
 
     With the generalised force Q (nq,) that the motion requires, the columns C (nq, c) of unit efforts and the rows
-    G (m, nq) of loops and couplings, Q = C efforts + G^T multipliers in the sense of least squares. Raises
-    ArgumentError if the efforts are not determined, or leave a residual above round-off.
+    G (m, nq) of loops and couplings, Q = C efforts + G^T multipliers in the sense of least squares.
+
+    Raises ArgumentError if the efforts are not determined, or leave a residual above round-off.
     """
     from varint.methods.reduced.equations import Equations
     from varint.methods.reduced.states import reduce
@@ -265,6 +281,7 @@ def _reduced(motion: _Motion) -> np.ndarray:
     numbers = [place.coordinate for place in motion.places]
     efforts = np.zeros((len(motion.acceleration), len(frames)))
     residuals, required = [], []  # one (nq,) array per node
+    # acceleration and load are in plan order; x, quat, v and w in mechanism order
     for node, (acceleration, load) in enumerate(zip(motion.acceleration[:, order], motion.load[:, order], strict=True)):
         x, quat, v, w = (array[node] for array in motion.arrays)
         reduced = reduce(equations.tree, mechanism, State(x, quat, v, w))
@@ -277,9 +294,9 @@ def _reduced(motion: _Motion) -> np.ndarray:
         columns = [_column(equations, *each, x, quat) for each in zip(frames, numbers, strict=True)]
         rows = equations.violations(reduced.q, reduced.qdot)[2]  # G
         matrix = np.vstack([columns, rows]).T
-        solution, _, rank, _ = np.linalg.lstsq(matrix, Q, rcond=RANK)
-        if rank - np.linalg.matrix_rank(rows, RANK) < len(frames):
-            _refuse_many(motion)
+        solution, _, rank, _ = np.linalg.lstsq(matrix, Q, rcond=RANK_TOLERANCE)
+        if rank - np.linalg.matrix_rank(rows, RANK_TOLERANCE) < len(frames):
+            _refuse_dependent(motion)
         efforts[node] = solution[: len(frames)]
         residuals.append(Q - matrix @ solution)
         required.append(Q)
@@ -292,9 +309,10 @@ def _column(
 ) -> np.ndarray:
     """Return the generalised force (nq,) of a unit effort along ``coordinate`` of the joint with ``frames``.
 
-    The ``equations`` must be at this pose (`place_and_move`): ``x`` (nb, 3), m, world; ``quat`` (nb, 4), body to world.
+    The ``equations`` must be at this pose (`place_and_move`): ``x`` (nb, 3), m, world; ``quat`` (nb, 4), body to
+    world, bodies in mechanism order.
     """
     row = frames.rate_jacobian(*with_world(x, quat))[coordinate]
-    load = np.zeros((len(x) + 1, 6))  # the last: the world
+    load = np.zeros((len(x) + 1, 6))  # mechanism order; last row: the world, dropped below
     np.add.at(load, [frames.a, frames.b], row)
-    return equations.generalised(load[:-1][equations.compiled.order])
+    return equations.generalised(load[:-1][equations.compiled.order])  # plan order

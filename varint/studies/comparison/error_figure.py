@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from varint.drawing.axes import plain_axes, printed
+from varint.drawing.axes import set_font_sizes, style_axes
 from varint.drawing.picture import Picture
 from varint.drawing.style import COLOURS, FAINT, INK, LINES, SMALL, TINY, TITLE
 from varint.studies.comparison.series import Series
@@ -57,8 +57,8 @@ def draw(comparison: "Comparison", facts: dict[str, str]) -> Figure:
     floor = max(getattr(comparison.reference_error, kind), FLOOR)
     cost.axhline(floor, **REFERENCE)
     for axes, letter in zip((*above, step, cost), "abcde", strict=True):
-        plain_axes(axes)
-        printed(axes)
+        style_axes(axes)
+        set_font_sizes(axes)
         axes.set_title(letter, loc="left", fontsize=TITLE, fontweight="bold", color=INK)
     _key(key, comparison, kind, colours)
     figure.suptitle(comparison.mechanism.name, fontsize=TITLE, fontweight="bold", color=INK).set_parse_math(False)
