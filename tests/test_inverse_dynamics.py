@@ -112,7 +112,7 @@ def test_what_it_refuses():
         vi.inverse_dynamics(run)
     with pytest.raises(vi.ArgumentError, match="coordinates depend on each other in 'four-bar'"):
         vi.inverse_dynamics(run, ["crank pivot", "rocker pivot"])
-    with pytest.raises(vi.ArgumentError, match="has no joint 'crank'"):
+    with pytest.raises(vi.ArgumentError, match="has no joint 'crank', did you mean 'crank pin'"):
         vi.inverse_dynamics(run, ["crank"])
     pendulum = vi.mechanisms.double_pendulum()
     motors = [vi.Motor(f"m{k}", joint=f"joint {k}", effort=1.0) for k in (1, 2)]

@@ -95,9 +95,9 @@ def wrapped(label: str) -> str:
 
 
 def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
-    """Draw the legend above ``axes``: one of ``names`` for each of ``handles``; none without names.
+    """Draw the legend above ``axes``: one of ``names`` for each of ``handles``.
 
-    Names longer than `LONGEST_NAME` are cut; all characters are printed literally.
+    Without names there is no legend. Names longer than `LONGEST_NAME` are cut; all characters are printed literally.
     """
     texts = [printable(shortened(name, LONGEST_NAME)) for name in names]
     if not texts:

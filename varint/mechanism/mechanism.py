@@ -169,7 +169,8 @@ class Mechanism(CompiledStructure):
             joint has one coordinate. For a joint in ``hold``, ``rates`` replace those of the guess.
 
         All other poses and velocities change as little as possible in the kinetic-energy metric. If that does not close
-        the joints, as with compact bodies of very small inertia, the lengths of the bodies define the metric.
+        the joints, as with compact bodies of very small inertia, the lengths of the bodies define the metric. Compliant
+        joints are not closed along their compliant directions.
 
         Raises
         ------
@@ -215,6 +216,8 @@ class Mechanism(CompiledStructure):
         ArgumentError
             No such joint or coordinate, values that are not finite numbers, a path longer than 1000 rad, or than
             1000 times the size of the largest body, or with more than 10000 steps between values.
+        StateError
+            A state that does not match the bodies.
         AssemblyError
             The joints cannot be closed at ``state``.
         """

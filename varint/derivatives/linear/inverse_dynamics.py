@@ -201,7 +201,7 @@ def _dof_of(mechanism: Mechanism, name: str) -> int:
 def _maximal(motion: _Motion) -> np.ndarray:
     """Return the efforts (T, c), N or N m: multipliers of constraints that prescribe the coordinates' motions.
 
-    Raises ArgumentError if the efforts are not determined or do not produce the motion, MechanismError for coordinates
+    Raises ArgumentError if the efforts are not determined or cannot produce the motion, MechanismError for coordinates
     that no constraint can prescribe.
     """
     bare = motion.mechanism
@@ -213,6 +213,7 @@ def _maximal(motion: _Motion) -> np.ndarray:
     ]
     driven = replace(bare, forces=[*bare.forces, *prescribed])
     pose = motion.arrays[0][0], motion.arrays[1][0]
+    # each prescribed coordinate must remove one degree of freedom, here at the first node
     if mobility(bare, *pose) - mobility(driven, *pose) < len(prescribed):
         _refuse_dependent(motion)
     compiled = driven.compiled
@@ -220,8 +221,8 @@ def _maximal(motion: _Motion) -> np.ndarray:
     # `second_rates` takes bodies in plan order, `accelerations_and_reactions` in mechanism order
     position, quat, velocity, angular = (np.ascontiguousarray(array[:, order]) for array in motion.arrays)
     nodes = position, quat, np.concatenate([velocity, angular], axis=2)
-    # second time derivatives, along the run, of the quantities that the constraints prescribe: by constraint, then by
-    # element, of which a constraint is one
+    # second time derivatives of the prescribed coordinates along the run: first one column per constraint of the plan,
+    # then one per element, zero for elements that are no constraints
     of_constraints = np.zeros((T, plan.constraints.row.size))
     accelerations = np.ascontiguousarray(motion.acceleration[:, order])
     second_rates(plan, workspace(plan, functions=compiled.functions), nodes, accelerations, of_constraints)
