@@ -365,7 +365,7 @@ def test_info_lists_repairs(written, capsys):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("run", "four_bar"), "--repair is of files"),
+        (("run", "four_bar"), "--repair applies to files"),
         (("info",), "none is named: leave out --repair"),
         (("info", "run.h5"), "'run.h5' is a run: leave out --repair"),
         (("view", "run.h5"), "leave out --repair"),

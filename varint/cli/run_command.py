@@ -31,8 +31,8 @@ def add_parser(commands: Commands) -> None:
     csv_help = "write a table to this file: joint coordinates and their rates, poses and velocities of bodies, energy;"
     csv_help += " one row per recorded node"
     parser.add_argument("--csv", type=Path, metavar="FILE.csv", help=csv_help)
-    columns_help = "column groups of the table, comma-separated, such as coordinates,reactions,force,energy; default:"
-    columns_help += " see --csv"
+    columns_help = "column groups of the table, comma-separated, such as coordinates,reactions,force,energy"
+    columns_help += " (docs/pictures.md); default: those named at --csv"
     parser.add_argument("--columns", metavar="GROUP,GROUP,...", help=columns_help)
     existing = parser.add_mutually_exclusive_group()
     resume_help = "continue the run in the file of -o, and replace picture and table; --resume any also accepts a file"

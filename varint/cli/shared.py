@@ -48,7 +48,7 @@ def add_repair(parser: ArgumentParser) -> None:
 
 
 def named_mechanism(args: Namespace) -> "Mechanism":
-    """Return the mechanism that the arguments name; repairs of its file are lines on stderr."""
+    """Return the mechanism that the arguments name; print repairs of its file on stderr."""
     mechanism = find_mechanism(args.mechanism, args.param, args.repair)
     print_repairs(mechanism)
     return mechanism
@@ -64,16 +64,16 @@ def print_repairs(mechanism: "Mechanism") -> None:
 
 
 def find_mechanism(name: str, parameters: list, repair: bool | None = None) -> "Mechanism":
-    """Return the mechanism called ``name`` in the catalogue, or in the file of that path.
+    """Return the mechanism ``name`` of the catalogue, or of the file with the path ``name``.
 
-    ``parameters``: texts ``KEY=VALUE``; ``repair``: as in `load_mechanism`, for files alone.
+    ``parameters``: texts ``KEY=VALUE``; ``repair``: as in `load_mechanism`, for files only. Raises ArgumentError.
     """
     from varint import load_mechanism, mechanisms
     from varint.files.formats import FORMATS
 
     if name in mechanisms.ALL:
         if repair:
-            raise ArgumentError(f"--repair is of files: leave it out, '{name}' is a mechanism of the catalogue")
+            raise ArgumentError(f"--repair applies to files: leave it out, '{name}' is a mechanism of the catalogue")
         return getattr(mechanisms, name)(**all_parsed(parameters))
     if Path(name).suffix in FORMATS:
         return load_mechanism(name, all_parsed(parameters), repair=bool(repair))
@@ -93,7 +93,10 @@ def _one_of(words: Iterable[str]) -> str:
 
 
 def numbers(text: str, how: str, count: int | None = None) -> list[float]:
-    """Return the ``count`` numbers between the commas. Raises ArgumentError, with ``how`` they are written."""
+    """Return the comma-separated numbers in ``text``. Raises ArgumentError, whose message starts with ``how``.
+
+    ``how``: sentence that says how they are written; ``count``: how many there must be, default any number.
+    """
     try:
         values = [float(word) for word in text.split(",")]
         if count not in (None, len(values)):
@@ -106,7 +109,7 @@ def numbers(text: str, how: str, count: int | None = None) -> list[float]:
 def add_window(parser: ArgumentParser) -> None:
     """Add ``--from`` and ``--to``, for `windowed`."""
     parser.add_argument("--from", dest="first", type=float, metavar="S", help="show the run from this time on, s")
-    parser.add_argument("--to", dest="last", type=float, metavar="S", help="up to this time, s")
+    parser.add_argument("--to", dest="last", type=float, metavar="S", help="show the run up to this time, s")
 
 
 def windowed(trajectory: "Trajectory", args: Namespace) -> "Trajectory":
@@ -132,7 +135,7 @@ def windowed(trajectory: "Trajectory", args: Namespace) -> "Trajectory":
 
 
 def own_settings() -> None:
-    """Give matplotlib its defaults: a matplotlibrc in the folder that one stands in may say anything."""
+    """Reset matplotlib to its defaults: a matplotlibrc in the current folder may change any of them."""
     import matplotlib
 
     matplotlib.rcdefaults()
@@ -141,7 +144,10 @@ def own_settings() -> None:
 def check_picture(
     path: Path, source: Path | None, suffixes: tuple[str, ...] = (".png",), label: str = "picture"
 ) -> Path:
-    """Refuse a picture or film that cannot be written, or only over its ``source``: before the run, not after it."""
+    """Return ``path`` of a picture or film, checked before the run: suffix, not that of ``source``, can be written.
+
+    ``label``: name of the file in errors. Resets the settings of matplotlib. Raises ArgumentError, FileError.
+    """
     own_settings()
     if path.suffix.lower() not in suffixes:
         raise ArgumentError(f"the {label} '{path}' must end in {' or '.join(suffixes)}")
@@ -152,9 +158,9 @@ def check_picture(
 
 
 def stdout_console() -> "Console":
-    """Return a console for tables, wide enough for them if it is no terminal. Raises BrokenPipeError if nobody reads.
+    """Return a console for tables on stdout. It raises BrokenPipeError if the reader has closed the pipe.
 
-    Characters that its encoding does not have are written as their numbers.
+    Without a terminal it is `_columns` wide. Characters that its encoding lacks are written as escapes.
     """
     import io
     import os
@@ -177,7 +183,7 @@ def stdout_console() -> "Console":
 
 
 def _columns() -> int:
-    """Return the width of output that goes to no terminal: that of the environment, or 120."""
+    """Return the width of output that does not go to a terminal: COLUMNS in the environment, or 120."""
     import os
 
     width = os.environ.get("COLUMNS", "")

@@ -63,7 +63,7 @@ class Mechanism(CompiledStructure):
 
     @cached_property
     def rigid_twin(self) -> Mechanism:
-        """Return the mechanism without compliances of joints; itself if no joint has a compliance."""
+        """Return the mechanism with all joints rigid; itself if no joint has a compliance."""
         if all(joint.compliance is None for joint in self.joints):
             return self
         joints = [replace(joint, compliance=None, damping_time=None) for joint in self.joints]
@@ -246,8 +246,8 @@ class Mechanism(CompiledStructure):
         seed : int
             Seed of the random starts: the same seed gives the same modes.
         bodies : str or sequence of str, optional
-            Bodies whose poses distinguish modes; default: all. Others may move: the legs of a platform may spin about
-            their own axes.
+            Bodies whose poses distinguish modes; default: all. Other bodies may differ or be movable within a mode, as
+            legs of a platform that may spin about their own axes.
 
         Stops are ignored. Couplings count turns from the reference configuration. Modes that differ by less than 1e-5
         rad and 1e-5 of the size of the largest body count as one. If special dimensions leave a mode movable at the
@@ -352,8 +352,7 @@ class Mechanism(CompiledStructure):
 
         The shape is () if the joint has one coordinate. Angles include the full turns that the state stores; if it
         stores none, they are the ones nearest to zero, or to the middle of the range between their stops, see `State`.
-        Raises StateError for a state that does not match the
-        bodies.
+        Raises StateError for a state that does not match the bodies.
         """
         return self._joint_reader.coordinates(state)
 

@@ -159,9 +159,9 @@ class Pinocchio(Simulator):
         for name, effort in efforts.items():
             column = model.idx_vs[self.numbers[name]]
             self.q_index[column] = model.idx_qs[self.numbers[name]]
-            self.constant[column], self.stiffness[column], self.damping[column] = effort.from_reference(
-                references[name]
-            )
+            # from varint's coordinate to Pinocchio's, which is zero in the reference configuration
+            of_q = effort.from_reference(references[name])
+            self.constant[column], self.stiffness[column], self.damping[column] = of_q
         self.has_efforts = bool(efforts)
 
     def _close(self, closing: list[Joint]) -> None:
