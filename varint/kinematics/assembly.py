@@ -138,7 +138,9 @@ def assemble(
     motion = _matched(structure, compiled, rates, x, R, motion, still=bodies)
     near = {**checked_turns(structure, guess, "guess"), **{name: coordinates[name] for name in targets}}
     turns = coordinates_near(structure, x, R, near)
-    return replace(state_of(x, R, motion, like=quat_wxyz), turns=turns, memory=guess.memory)
+    return replace(
+        state_of(x, R, motion, like=quat_wxyz), turns=turns, memory=guess.memory, beyond_stops=guess.beyond_stops
+    )
 
 
 def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Mapping[str, np.ndarray]) -> State:

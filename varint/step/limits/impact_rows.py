@@ -43,7 +43,7 @@ def _gap_rate(plan, ws, pose, n, velocity):
 
 
 def rebounds_again(restitution: float, count: int) -> bool:
-    """Return whether what has rebounded ``count`` times in a step does again, with the same ``restitution``.
+    """Return whether a limit with ``restitution`` that has rebounded ``count`` times in a step rebounds again.
 
     It closes where so many rebounds have left an eighth of its rate, after `FEW_IMPACTS` at least. With a restitution
     near one that takes more: a body between a limit and a heavier one that comes nearer loses nothing.

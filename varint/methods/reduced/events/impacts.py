@@ -66,7 +66,8 @@ def solve_impacts(
                 restitution = np.where(low, 0.0, restitution)
                 continue
         hits += rebound > 0.0
-        restitution = np.where(list(map(rebounds_again, restitution, hits)), restitution, 0.0)
+        again = [rebounds_again(*each) for each in zip(restitution.tolist(), hits.tolist(), strict=True)]
+        restitution = np.where(again, restitution, 0.0)
         energy += 0.5 * own * (u + after)
         z, u = z + own, np.where(np.abs(after) > ROUND_OFF * np.abs(rates).max(), after, 0.0)
         closed = (taken | closed) & (u[:K] <= SLOW)
