@@ -21,6 +21,7 @@ from varint.base.numba.compiler import SUBJECTS
 from varint.cli.warming import KINDS
 from varint.step.step import run
 
+SOME = 3  # slow cases of a test of many cases are run in continuous integration; the others are long
 FEW = 3  # cases of each test that are among the fast ones; the others are slow
 USUAL = ("double_pendulum", "four_bar", "Revolute", "Spherical", "Spring", "Gear", "2", "bdf2")  # cases that go first
 RARE = {*TOUCHING, *ROLLING, *FLEXIBLE, *MUSCLES, *RESTRICTED}  # that go last: they compile what no others need
@@ -96,16 +97,20 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    fast = defaultdict(list)  # cases by test
+    fast, many = defaultdict(list), defaultdict(list)  # cases by test
     for item in items:
-        if item.get_closest_marker("many") and _number(item) % 4:
-            item.add_marker("long")
         if not item.get_closest_marker("slow"):
             fast[item.nodeid.partition("[")[0]].append(item)
     for cases in fast.values():
         if len(cases) > FEW:
             for item in set(cases) - set(_representative(cases)):
                 item.add_marker("slow")
+    for item in items:
+        if item.get_closest_marker("many") and item.get_closest_marker("slow"):
+            many[item.nodeid.partition("[")[0]].append(item)
+    for cases in many.values():
+        for item in sorted(cases, key=_number)[SOME:]:
+            item.add_marker("long")
 
 
 def _representative(cases):

@@ -41,6 +41,7 @@ def measured(state):
     return float(state.position[1] @ (0.3, 0.1, 1.0) + 0.01 * state.velocity[1] @ (0.5, 0.0, 1.0))
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SIZES)
 @pytest.mark.parametrize(("make", "order"), [(leaf, 2), (little_damped, 4), (rope, 2)])

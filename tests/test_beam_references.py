@@ -25,6 +25,7 @@ def test_small_loads_are_exact(elements):
     assert tip[2] == pytest.approx(force * (1 / 30 + 1 / 4e4), rel=1e-8)
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [marked(case) for case in CASES if not case.halved])
 def test_error_with_16_elements_and_its_order(case):

@@ -299,6 +299,7 @@ def build():
 """
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes_get_one_line(name, folder, run_file, capsys):
     Path("text.txt").write_text("not a run, not a mechanism\n")
@@ -386,6 +387,7 @@ def test_info_lists_the_catalogue(capsys):
         assert vi.mechanisms.module(name).__doc__.splitlines()[0] in out
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 def test_info_of_a_mechanism(name, capsys):
     assert main(["info", name]) == 0

@@ -139,6 +139,7 @@ def test_trajectories_converge_on_trees_at_the_order_of_the_simulator(peer, case
     assert found == pytest.approx(wanted, abs=0.2) if wanted < 4 else found > 3.5
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "forces",

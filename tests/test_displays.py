@@ -26,6 +26,7 @@ def held():
     return things()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_every_repr_is_a_few_lines(held):
     for what, thing in held.items():
@@ -37,6 +38,7 @@ def test_every_repr_is_a_few_lines(held):
         assert len(text.splitlines()) <= LINES, what
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_every_public_class_is_among_them(held):
     public = [getattr(module, name) for module in (vi, vi.redmax) for name in module.__all__]

@@ -63,6 +63,7 @@ def test_governor_at_half_a_second():
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_governor_over_ten_seconds():
     """At 0.5 ms within 1e-5 m of half the step and of order 4; it turns freely, so its angular momentum stays."""

@@ -53,6 +53,7 @@ def test_samples_cover_the_registry():
     }
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", IN_STEPS)
 def test_every_force_acts_and_its_work_is_in_the_balance(name, rng):
     """Each changes the motion; energy, work and what is dissipated agree to second order."""

@@ -11,6 +11,7 @@ FAST = [("sdf", "mimic"), ("sdf", "model"), ("urdf", "robot"), ("urdf", "transmi
 ALL = [(name, tag) for name in ("sdf", "urdf") for tag in tags(name)]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("name", "tag"), [pytest.param(*c, marks=() if c in FAST else pytest.mark.slow) for c in ALL])
 def test_nothing_is_lost_without_a_word(name, tag, tmp_path):
     listed = answers(name, tag, tmp_path)

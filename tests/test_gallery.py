@@ -211,6 +211,7 @@ def whip(found):
     assert equal.max() > 50 * following.max()
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_answers_and_draws(name, monkeypatch, tmp_path, capsys):

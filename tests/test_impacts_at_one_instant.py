@@ -101,6 +101,7 @@ def test_an_impact_beside_a_closed_row(wall, ball):
         check(wall, ball, closed, side, 0.5, pressed, at_order(2))
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("ball", BALLS)
 @pytest.mark.parametrize("wall", WALLS)

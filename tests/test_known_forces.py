@@ -203,6 +203,7 @@ def test_all_are_tried():
     assert set(CALLS) == set(USES)
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("trait", TRAITS)
 @pytest.mark.parametrize("use", USES)

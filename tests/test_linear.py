@@ -203,6 +203,7 @@ def test_bad_input():
         vi.modes("four_bar")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_examples_of_the_page(tmp_path, monkeypatch):
     """They run, and end as the page says."""

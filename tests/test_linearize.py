@@ -79,6 +79,7 @@ def check_step(mechanism, state, order, held=None):
     return system
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", STEPS)
@@ -236,6 +237,7 @@ def test_accelerations_with_forces_and_inputs(rng):
     assert not system.B[:n].any()
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_force(rng, name):
     forces = force_samples.SAMPLES[name]

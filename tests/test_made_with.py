@@ -37,6 +37,7 @@ def forget(file):
     file.attrs["settings"] = np.bytes_(json.dumps(settings).encode())
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("formulation", SIMULATE)
 @pytest.mark.parametrize("name", OTHERS)

@@ -59,6 +59,7 @@ def orders(mechanism, spacing, count, steps, **chosen):
 GRID = [(rule, held) for rule in RULES for held in (None, *STABILISATIONS)]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("integrator", "stabilisation"), GRID)
 @pytest.mark.parametrize("name", ["double_pendulum", "cart_pole", "four_bar"])
 def test_order_one_on_trees_and_loops(name, integrator, stabilisation):

@@ -131,6 +131,7 @@ def test_start(name):
     assert np.abs(np.einsum("rnk,nk->r", G, velocity)).max(initial=0.0) < 1e-11
 
 
+@pytest.mark.many
 @every_mechanism
 def test_short_run(name):
     run, fine = short_run(name), short_run(name, refined=4)

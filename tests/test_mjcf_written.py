@@ -152,6 +152,7 @@ def test_coordinates_by_functions_are_refused_in_mjcf(tmp_path):
         vi.save_mechanism(given, tmp_path / "m.xml")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 def test_the_catalogue_as_urdf(name, tmp_path):
     """Trees in one file, all else with a TOML file beside it."""

@@ -69,6 +69,7 @@ def test_page_shows_them_all():
         assert (ROOT / "docs" / "images" / f"{name}.png").stat().st_size < 50_000
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_pendulum_is_identified():
     """Within three standard errors of the truth; scipy's least squares by differences of runs finds the same."""
@@ -86,6 +87,7 @@ def test_pendulum_is_identified():
     assert errors == pytest.approx(np.sqrt(np.diag(covariance)), rel=0.01)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_pen_passes_its_points():
     """Turned evenly by position alone; under load in a run, and in one of the other formulation."""

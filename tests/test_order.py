@@ -72,6 +72,7 @@ def error_of(reached, exact):
     return max(differences[:2]), max(differences[2:])
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "scheme", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in LOW]
@@ -91,6 +92,7 @@ def test_order_of_positions_and_velocities(case, scheme):
     assert velocity == pytest.approx(order, abs=0.15)
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "scheme", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SIXTH]
@@ -154,6 +156,7 @@ EIGHTH = {  # start velocity, duration by that of the case, steps above round-of
 }
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EIGHTH)
 def test_order_eight(name):

@@ -37,7 +37,7 @@ def test_limits_beside_each_other(seed):
 
 @pytest.mark.slow
 @pytest.mark.many
-@pytest.mark.parametrize("first", range(100, 200, 20))
+@pytest.mark.parametrize("first", range(100, 200, 10))
 def test_many_limits_beside_each_other(first):
-    for seed in set(range(first, first + 20)) - UNENDING:
+    for seed in set(range(first, first + 10)) - UNENDING:
         check(seed)

@@ -29,6 +29,7 @@ def equations_of(mechanism, baumgarte=0.0):
 # ---------------------------------------------------------------------------------------- recursion = matrices
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @every_mechanism
 def test_recursion_is_the_matrix_solution_over_the_catalogue(rng, name):
@@ -132,6 +133,7 @@ STEPS = 100
 FINER = {"governor": 4, "klann_leg": 4, "spatial_slider_crank": 2, "spinning_top": 4}
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if k % 3 else []) for k, name in enumerate(HOLONOMIC)]

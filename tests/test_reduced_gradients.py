@@ -69,6 +69,7 @@ def test_catalogue_forwards_and_back(name, scheme):
     agree(getattr(vi.mechanisms, name)(), scheme, tolerance=1e-11 if near_singular else 1e-12)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("scheme", BACK)
 @pytest.mark.parametrize("name", TAKEN)
 def test_forces_forwards_and_back(rng, name, scheme):

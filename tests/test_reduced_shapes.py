@@ -176,6 +176,7 @@ SCENES = {  # start, s
 }
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCENES)
 def test_the_variational_integrator_tends_to_it_at_order_two(name):

@@ -68,6 +68,7 @@ def test_ball_bounces_when_it_should(integrator):
     assert np.abs(run.energy_balance).max() < 1e-10
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", EACH)
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
@@ -254,6 +255,7 @@ def test_complementary_by_all_cases(rng):
 # ---------------------------------------------------------------------------------------- drives, starts, records
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", EACH)
 def test_lift_pushes_its_load_up(integrator):
@@ -295,6 +297,7 @@ def come_back(mechanism, duration, **options):
     return vi.redmax.simulate(mechanism, duration, state=mechanism.state(beyond_stops="come back"), **options)
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", EACH)
 def test_starts_beyond_a_limit_come_back(integrator):
@@ -322,6 +325,7 @@ def exceeding(away, side, *, lands=None):
     return vi.Mechanism("beside", [*plain.bodies, box], [*plain.joints, base], forces=forces)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("integrator", [*EXCEEDING, "euler"])
 @pytest.mark.parametrize("side", [1, -1])
 def test_exceeded_stop_closes_whatever_the_sign_of_the_force(integrator, side):

@@ -27,6 +27,7 @@ def complaint(capsys, argv):
     return capsys.readouterr().err
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.slow
 def test_scheme_by_name(name):

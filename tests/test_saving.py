@@ -97,6 +97,7 @@ def contents(folder):
 # ------------------------------------------------------------------------------------------- whole or not at all
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @EACH
 def test_a_full_disk_leaves_the_old_file(name, save, tmp_path):
@@ -120,6 +121,7 @@ def test_a_full_disk_leaves_the_old_film(suffix, run, tmp_path):
     assert [*tmp_path.iterdir()] == [path]
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @EACH
 def test_a_replacement_that_fails_leaves_the_old_file(name, save, tmp_path, monkeypatch):

@@ -44,6 +44,7 @@ def test_short_members_have_the_rows_of_others_to_the_bit(monkeypatch, name):
     assert one == other
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 @pytest.mark.parametrize("order", [2, 4])

@@ -77,6 +77,7 @@ def test_tree_at_coordinates_and_rates(name, rng):
         assert_has(mechanism, state, coordinates, rates)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kind", sorted(REGISTRY))
 @pytest.mark.parametrize("floating", [False, True], ids=["hung", "floating"])
 def test_trees_with_any_joint(kind, floating, rng):

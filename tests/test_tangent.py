@@ -17,6 +17,7 @@ SLOW = pytest.mark.slow, pytest.mark.many
 FAST = {"double_pendulum", "four_bar", "bennett", "governor", "wrapped_double_pendulum"}
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("name", "order"),
     [
@@ -37,6 +38,7 @@ def test_catalogue(rng, name, order):
     check_differences(marched, rng, 2, rtol=3e-7 if name == "andrews_squeezer" else 1e-7)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_forces_and_couplings(rng, name, order):

@@ -126,6 +126,7 @@ def test_shapes_touch_a_rough_field_where_they_should(kind):
         touch(rng, shape, 0.2, kinds)
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("rough", [0.5, 0.2, 0.01])
 @pytest.mark.parametrize("kind", ["box", "mesh", "rod"])

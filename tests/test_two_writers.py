@@ -107,6 +107,7 @@ def test_threads_with_files_of_their_own(tmp_path):
     assert len(list(tmp_path.iterdir())) == 8
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_threads_that_write_files_of_their_own(tmp_path):
     """The images of small files are made in memory, by all threads at once."""

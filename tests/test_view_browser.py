@@ -84,6 +84,7 @@ def test_play_advances_and_stops(shown):
     page.check_no_errors()
 
 
+@pytest.mark.many
 def test_each_toggle_shows_and_hides(shown):
     run, page = shown
     page.scrub(float(run.t[len(run) // 2]))

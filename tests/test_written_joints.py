@@ -75,6 +75,7 @@ def check_same_motion(given, read, moved=None):
         np.testing.assert_allclose(again[name], moved[name], rtol=0, atol=SAME)
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @FIRST
 @KINDS
@@ -94,6 +95,7 @@ def test_every_joint_in_every_format(kind, first, parent, tmp_path):
         check_same_motion(given, read_again(given, folder, suffix), moved)
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @FIRST
 @pytest.mark.parametrize("kind", [kind for kind in REGISTRY if kind not in (*NOT_IN_MJCF, "Fixed", "Free")])
@@ -136,6 +138,7 @@ def test_a_ball_between_two_turns_is_refused_in_mjcf(first, tmp_path):
             check_same_motion(made, read_again(made, tmp_path, ".xml"))
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @FIRST
 @pytest.mark.parametrize(
