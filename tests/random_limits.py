@@ -40,6 +40,7 @@ def random_limited(rng, dt):
     for joint in moving:
         for _ in range(int(rng.integers(0, 3))):
             forces.append(_force_along(rng, f"f{len(forces)}", joint.name, start.get(joint.name, 0.0), dt))
+    forces = _without_twins(forces)
     state = vi.Mechanism("free of limits", bodies, joints).state(coordinates=start)
     if rng.random() < 0.5:
         forces.append(_floor(rng, f"f{len(forces)}", int(rng.integers(n)), state))
@@ -52,6 +53,17 @@ def random_limited(rng, dt):
     for _ in range(int(rng.integers(0, 3))):
         forces.append(_tether(rng, f"f{len(forces)}", bodies, state))
     return vi.Mechanism("random limits", bodies, joints, forces=forces), {"coordinates": start, "rates": rates}
+
+
+def _without_twins(forces):
+    """``forces`` without stops that end where another one of their joint does, which is refused."""
+    kept, ends = [], set()
+    for force in forces:
+        of_stop = {(force.joint, side, getattr(force, side)) for side in ("lower", "upper") if hasattr(force, side)}
+        if not of_stop & ends:
+            kept.append(force)
+        ends |= of_stop
+    return kept
 
 
 def _start_of(rng, joint):

@@ -241,3 +241,10 @@ def test_many_rebounds_in_one_step_lose_nothing(simulate):
     assert 0.5 * (light * speed[0] ** 2 + heavy * speed[1] ** 2) == pytest.approx(0.5 * heavy, rel=1e-9)
     assert speed[1] == pytest.approx(1.0, abs=0.05)  # all has come back
     assert abs(speed[0]) < speed[1]
+
+
+def test_two_stops_at_one_place_are_refused():
+    plain = vi.mechanisms.n_pendulum(n=1)
+    stops = [vi.JointStop(name, joint="joint 1", lower=-1.0, upper=upper) for name, upper in (("a", 1.0), ("b", 2.0))]
+    with pytest.raises(vi.MechanismError, match=r"jointstop 'b'.* has the limit -1 of jointstop 'a'.*Leave out one"):
+        vi.simulate(vi.Mechanism("twice", plain.bodies, plain.joints, forces=stops), 0.1, 0.01)

@@ -431,7 +431,8 @@ class ContactEvents:
         def rests(z: np.ndarray, after: np.ndarray) -> np.ndarray:
             return self._rebounds_are_low(t, (q, rates + e.motion_of(E.T @ z)), numbers, points, after[:K])
 
-        hit = solve_impacts(law, S, u, restitution, was[both], both >= nl + self.touching.planes, rests)
+        passing = np.where(both < nl, ~was[both] & (restitution > 0.0), both >= nl + self.touching.planes)
+        hit = solve_impacts(law, S, u, restitution, was[both], passing, rests)
         held = np.zeros(nl + self.points, dtype=np.bool_)
         returns = (was[both] | (closing & (both == number))) & (gap[both] < -TOUCHING) & (both < nl)
         closed = hit.closed | (returns & ((S @ hit.z)[:K] <= SLOW))  # as `Stops` has it

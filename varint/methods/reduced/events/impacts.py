@@ -1,9 +1,9 @@
 """Impacts of hard limits and contacts at one instant, with friction, in the order of the variational integrator.
 
 What approaches and has no restitution closes at once, with what is closed already, but shapes with restitution: these
-pass impacts on one by one, as the balls of a cradle. Of those that rebound the ones that
-approach fastest do first, and those that approach equally fast together, until nothing approaches any more
-(docs/theory.md section 14). Rebounds are lowered, all in proportion, until they add no energy.
+pass impacts on one by one, as the balls of a cradle. So do open limits with restitution that touch. Of those that
+rebound the ones that approach fastest do first, and those that approach equally fast together, until nothing approaches
+any more (docs/theory.md section 14). Rebounds are lowered, all in proportion, until they add no energy.
 """
 
 from collections.abc import Callable

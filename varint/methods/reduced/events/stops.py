@@ -221,8 +221,8 @@ class Stops:
             return after**2 <= -2.0 * faster * self.rest
 
         law = ContactLaw(free.size, np.zeros(0, dtype=np.int64), np.zeros(0))
-        own, none = S[np.ix_(free, free)], np.zeros(free.size, dtype=np.bool_)
-        hit = solve_impacts(law, own, before[free], restitution[free], was[touching[free]], none, rests)
+        own, held = S[np.ix_(free, free)], was[touching[free]]
+        hit = solve_impacts(law, own, before[free], restitution[free], held, ~held & (restitution[free] > 0.0), rests)
         after, energy, closed = before.copy(), np.zeros(touching.size), np.zeros(touching.size, dtype=np.bool_)
         z[free], after[free], energy[free], closed[free] = hit
         parts = ~closed & ~fixed & (after > SLOW)
