@@ -276,10 +276,10 @@ def _check_limits(mechanism: Structure, limits: Limits, force: np.ndarray) -> No
     ``force``: index of the force of each element.
     """
     first: dict[tuple[int, float, float], int] = {}
-    for n, own in enumerate(force[limits.element].tolist()):
-        other = first.setdefault((limits.measure[n], limits.sign[n], round(limits.value[n], 10)), own)
-        if other != own:
-            same, label = mechanism.forces[other].label, mechanism.forces[own].label
+    for n, of_limit in enumerate(force[limits.element].tolist()):
+        other = first.setdefault((limits.measure[n], limits.sign[n], round(limits.value[n], 10)), of_limit)
+        if other != of_limit:
+            same, label = mechanism.forces[other].label, mechanism.forces[of_limit].label
             raise MechanismError(
                 f"{label} has the limit {limits.value[n]:g} of {same}: which of them acts? Leave out one of them"
             )
