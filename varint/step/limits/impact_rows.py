@@ -104,7 +104,7 @@ def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) 
         elif rate <= PARTING or n == met:
             restitution = _restitution(plan, ws, n)
             if restitution == 0.0 or rate >= -PARTING:
-                search.taking[n] = restitution == 0.0 or (n == met and rate <= PARTING)
+                search.taking[n] = restitution == 0.0 or n == met  # which a strong damper brings back as it parts
             elif -rate >= fastest * (1.0 - ALIKE):
                 search.taking[n], search.rebound[n] = True, -restitution * rate
                 search.impacts[n] += 1
