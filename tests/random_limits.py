@@ -40,7 +40,6 @@ def random_limited(rng, dt):
     for joint in moving:
         for _ in range(int(rng.integers(0, 3))):
             forces.append(_force_along(rng, f"f{len(forces)}", joint.name, start.get(joint.name, 0.0), dt))
-    forces = _without_twins(forces)
     state = vi.Mechanism("free of limits", bodies, joints).state(coordinates=start)
     if rng.random() < 0.5:
         forces.append(_floor(rng, f"f{len(forces)}", int(rng.integers(n)), state))
@@ -52,14 +51,20 @@ def random_limited(rng, dt):
             forces.append(vi.Contact(f"f{len(forces)}", f"b{a}", f"b{b}", restitution=restitution))
     for _ in range(int(rng.integers(0, 3))):
         forces.append(_tether(rng, f"f{len(forces)}", bodies, state))
-    return vi.Mechanism("random limits", bodies, joints, forces=forces), {"coordinates": start, "rates": rates}
+    return vi.Mechanism("random limits", bodies, joints, forces=_without_twins(forces)), {
+        "coordinates": start,
+        "rates": rates,
+    }
 
 
 def _without_twins(forces):
-    """``forces`` without stops that end where another one of their joint does, which is refused."""
+    """``forces`` without stops that end where another one does, which is refused."""
     kept, ends = [], set()
     for force in forces:
-        of_stop = {(force.joint, side, getattr(force, side)) for side in ("lower", "upper") if hasattr(force, side)}
+        hard = isinstance(force, (vi.JointStop, vi.LengthStop))
+        sides = [side for side in ("lower", "upper") if hard and np.isfinite(getattr(force, side))]
+        between = (force.body_a, force.body_b) if isinstance(force, vi.LengthStop) else getattr(force, "joint", None)
+        of_stop = {(between, side, getattr(force, side)) for side in sides}
         if not of_stop & ends:
             kept.append(force)
         ends |= of_stop
