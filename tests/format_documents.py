@@ -79,6 +79,7 @@ WITHOUT_MEANING = {  # names, by which others refer to them, and what says that 
     "joint/axis/use_parent_model_frame of gearbox": "axes of the file say in what they are expressed",
     "joint/axis2/use_parent_model_frame of gearbox": "likewise",
     "joint/pose of fixed": "a frame that nothing refers to",
+    "joint/pose of gearbox": "likewise: its axes are those of the model",
 }
 
 

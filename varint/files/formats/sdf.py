@@ -58,6 +58,7 @@ POSE = ("relative_to", "frame", "rotation_format", "degrees")
 OF_TYPES = ("axis", "axis2", "gearbox_ratio", "gearbox_reference_body", "thread_pitch", "screw_thread_pitch")
 ROTOR = ("drake:rotor_inertia", "drake:gear_ratio")
 BALL = "drake:ball_constraint"
+OF_DIRECTION = ("xyz", "use_parent_model_frame", "spring_reference")  # of an axis, and of no ball joint
 OF_LIMIT = ("effort", "velocity", "drake:acceleration", "stiffness", "dissipation")
 OF_STOPS = "the stops are hard"
 
@@ -218,6 +219,8 @@ class _Reading(SDFShapes):
         if kind is Spherical and (axis := joint.one("axis")) is not None:
             along = self._along(axis, 0, tie)
             tie.along.append(Acting(damping=along.damping, friction=along.friction, of_ball=True))
+            for element in [each for place in (axis, *axis.all("dynamics")) for each in place.all(*OF_DIRECTION)]:
+                self.leave_out(element, "which a ball joint does not have")
             if along.stiffness or along.lower > -math.inf or along.upper < math.inf:
                 self.notes.not_understood(f"limits and spring along an axis of ball joint '{tie.name}'", axis)
         return tie
@@ -351,9 +354,7 @@ class _Reading(SDFShapes):
         for tag, names in (("limit", ("lower", "upper")), ("dynamics", (*list(limits)[2:],))):
             element = axis.one(tag)
             if element is not None:
-                left = (
-                    ("effort", "velocity", "drake:acceleration", "stiffness", "dissipation") if tag == "limit" else ()
-                )
+                left = OF_LIMIT if tag == "limit" else ()
                 self.note_unknown(element, (*names, *left), ())
                 for child in element.all(*left):
                     self.leave_out(child, OF_MOTORS if child.tag in left[:3] else OF_STOPS)
