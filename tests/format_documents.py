@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from format_elements import READ, REFUSED, REPORTED, SILENT, VALUES, Place, answer, is_container, parsed, places
+from mjcf_documents import INCLUDED, OF_KEYS, SHAPE, cases_of_mjcf, values_of_mjcf
 
 LINK = """<link name="{name}"><pose>{pose}</pose><inertial><pose>0 0 .1 .1 .2 .3</pose><mass>1</mass>
   <inertia><ixx>.4</ixx><iyy>.5</iyy><izz>.6</izz><ixy>0</ixy><ixz>0</ixz><iyz>0</iyz></inertia></inertial>
@@ -74,12 +75,18 @@ NAMED = {  # values of elements and attributes that name other parts of the file
 INNER = (
     LINK.format(name="a", pose="0 0 0 0 0 0", shape="<empty/>") + '<frame name="tip"><pose>1 0 0 0 0 0</pose></frame>'
 )
+TOLD = ("sensor", "contact", "custom", "extension")  # elements of MJCF that are told as a whole
 WITHOUT_MEANING = {  # names, by which others refer to them, and what says that nothing is there
     "geometry/empty": "no shape",
     "joint/axis/use_parent_model_frame of gearbox": "axes of the file say in what they are expressed",
     "joint/axis2/use_parent_model_frame of gearbox": "likewise",
     "joint/pose of fixed": "a frame that nothing refers to",
     "joint/pose of gearbox": "likewise: its axes are those of the model",
+    **dict.fromkeys([f"actuator/{tag}@lengthrange" for tag in OF_KEYS if tag != "muscle"], "of muscles"),
+    "compiler@coordinate": "has one value",
+    "compiler@conflict": "of <attach>, which is refused",
+    "asset/mesh@params": "of builtin meshes, which are refused",
+    "asset/mesh@content_type": "of files, whose suffix says the same",
 }
 
 
@@ -95,7 +102,8 @@ def without_angles(root: ET.Element, place: Place) -> ET.Element:
 
 def is_without_meaning(place: Place, kind: str) -> bool:
     """Return whether an element or attribute says nothing by itself."""
-    return place.attribute == "name" or not {str(place), f"{place} of {kind}"}.isdisjoint(WITHOUT_MEANING)
+    named = place.attribute == "name" and place.path[0] not in TOLD
+    return named or not {str(place), f"{place} of {kind}"}.isdisjoint(WITHOUT_MEANING)
 
 
 @functools.cache
@@ -220,7 +228,11 @@ def values_of_urdf(place: Place) -> list[str]:
     return URDF_NAMED.get(place.attribute or place.path[-1]) or VALUES.get(place.type) or ["text"]
 
 
-FORMATS = {"sdf": (cases_of_sdf, values_of_sdf), "urdf": (cases_of_urdf, values_of_urdf)}
+FORMATS = {
+    "sdf": (cases_of_sdf, values_of_sdf),
+    "urdf": (cases_of_urdf, values_of_urdf),
+    "mjcf": (cases_of_mjcf, values_of_mjcf),
+}
 
 
 def tag_of(place: Place) -> str:
@@ -236,6 +248,10 @@ def tags(name: str) -> list[str]:
 def answers(name: str, tag: str, folder: Path) -> dict[str, list[str]]:
     """Return the elements and attributes of a format below a tag by what becomes of them: silent if so anywhere."""
     (folder / "inner.sdf").write_text(f'<sdf version="1.9"><model name="i">{INNER}</model></sdf>')
+    (folder / "inner.xml").write_text(INCLUDED)
+    (folder / "inside").mkdir(exist_ok=True)
+    for file in ("shape.obj", "inside/deep.obj"):
+        (folder / file).write_text(SHAPE)
     listed, (cases, values) = places(name), FORMATS[name]
     sorted_places: dict[str, list[str]] = {READ: [], REPORTED: [], REFUSED: [], SILENT: []}
     for place in listed:

@@ -51,16 +51,17 @@ def is_container(place: Place, listed: list[Place]) -> bool:
     return not place.attribute and (elsewhere or (not place.type and inside))
 
 
-def content(mechanism: vi.Mechanism) -> tuple[str, str]:
-    """Return the mechanism and its shapes as text, and its report."""
+def content(mechanism: vi.Mechanism) -> tuple[str, str, str]:
+    """Return the mechanism and its shapes as text, its report, and what of that is not of read parts."""
     report = mechanism.import_report
     entries = [entry.what for listed in report.entries().values() for entry in listed]
+    told = [entry.what for kind, listed in report.entries().items() if kind != READ for entry in listed]
     shapes = [repr((s.role, s.kind, s.sizes, s.mesh, s.position.tolist(), s.quat_wxyz.tolist())) for s in report.shapes]
-    return json.dumps([to_data(mechanism), shapes]), "\n".join(entries)
+    return json.dumps([to_data(mechanism), shapes]), "\n".join(entries), "\n".join(told)
 
 
 @functools.lru_cache(1000)
-def loaded(text: str, path: Path) -> tuple[str, str] | str:
+def loaded(text: str, path: Path) -> tuple[str, str, str] | str:
     """Return the content of a file, or the message of its refusal."""
     path.write_text(text)
     try:
@@ -115,9 +116,26 @@ def answer(root: ET.Element, path: tuple[str, ...], attribute: str, values: list
             answers.append(REFUSED)
         elif isinstance(without, str) or there[0] != without[0]:
             answers.append(READ)
-        elif there[1] != without[1] or (isinstance(bare, tuple) and bare[0] == there[0] and bare[1] != there[1]):
+        elif (
+            there[1] != without[1]
+            or (isinstance(bare, tuple) and bare[0] == there[0] and bare[1] != there[1])
+            or _is_told_as_a_whole(root, path, there, file)
+        ):
             answers.append(REPORTED)
     return next((kind for kind in (READ, REPORTED, REFUSED) if kind in answers), SILENT)
+
+
+def _is_told_as_a_whole(root: ET.Element, path: tuple[str, ...], there: tuple[str, str, str], file: Path) -> bool:
+    """Return whether the report names the element, one around it, or one of its defaults, and nothing is made of it."""
+    wholes = [path[: count + 1] for count in range(len(path))]
+    if path[:1] == ("default",):
+        wholes.append(("actuator", *path[1:]))
+    for whole in wholes:
+        if root.findall("/".join(tag.partition("#")[0] for tag in whole)):
+            gone = loaded(text_of(put(root, whole, "", None)), file)
+            if isinstance(gone, tuple) and gone[0] == there[0] and gone[2] != there[2]:
+                return True
+    return False
 
 
 VALUES = {

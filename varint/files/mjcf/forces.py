@@ -347,16 +347,17 @@ class MJCFForces:
                 BIAS_AFFINE,
             )
             plain = linear and m.actuator_dyntype[number] == DYN_NONE
+            for property_name in ("armature", "damping"):
+                if np.any(getattr(m, f"actuator_{property_name}", np.zeros(count_actuators(m)))[number]):
+                    self.notes.not_understood(f"{property_name} of actuator '{name}'", at)
             if is_muscle(m, number):
-                bounded += [at] * bool(m.actuator_forcelimited[number])
+                narrow = m.actuator_ctrllimited[place] and m.actuator_ctrlrange[place].tolist() != [0.0, 1.0]
+                bounded += [at] * bool(m.actuator_forcelimited[number] or narrow)
                 yield from muscle(self, number, name, at, float(control[place]), self._tendon_at)
                 continue
             if not of_joint or not plain or joint not in self.places:
                 self.notes.not_understood(f"actuator '{name}' <{at.tag}>", at)
                 continue
-            for property_name in ("armature", "damping"):
-                if np.any(getattr(m, f"actuator_{property_name}", np.zeros(count_actuators(m)))[number]):
-                    self.notes.not_understood(f"{property_name} of actuator '{name}'", at)
             if m.actuator_forcelimited[number] or m.actuator_ctrllimited[place] or m.jnt_actfrclimited[joint]:
                 bounded.append(at)
             yield from self._driven(name, at, number, joint, float(control[place]))
@@ -414,6 +415,10 @@ class MJCFForces:
         at = next(self.source.root.all("keyframe"), self.source.root)
         if m.nkey > 1:
             self.notes.approximated(f"the first of {m.nkey} <key> is the start", at)
+        moved = m.nmocap and not np.allclose(m.key_mpos[0].reshape(-1, 3), m.body_pos[m.body_mocapid >= 0])
+        turned = m.nmocap and not np.allclose(m.key_mquat[0].reshape(-1, 4), m.body_quat[m.body_mocapid >= 0])
+        if moved or turned:
+            self.notes.not_understood("<key> moves mocap bodies, which stay where they are", at)
         coordinates, rates = self._of_key()
         for coupling, (tie, number) in self.rotors.items():  # which would have to be found by iteration
             for of in (coordinates, rates):

@@ -1,4 +1,4 @@
-"""Attributes of MJCF that are left out, by their reason: each is named in the import report once."""
+"""Elements and attributes of MJCF that are left out, by their reason: each is named in the import report once."""
 
 from collections.abc import Iterator
 
@@ -39,6 +39,8 @@ CONTACTS += [
     "sdf_initpoints",
     "sdf_iterations",
     "contact",
+    "condim",
+    "maxhullvert",
 ]
 SOLVER = [
     "timestep",
@@ -63,11 +65,12 @@ SOLVER += [
     "energy",
     "fwdinv",
 ]
-SOLVER += ["diagexact", "speculative", "sensor", "clampctrl"]
-PICTURES = ["rgba", "group", "castshadow", "width"]
+SOLVER += ["diagexact", "speculative", "sensor", "clampctrl", "jacobian", "solver", "ipc", "simple", "usethread"]
+PICTURES = ["rgba", "group", "castshadow", "width", "material", "texturedir", "normal", "smoothnormal", "texcoord"]
 USERS = "user nuser_actuator nuser_body nuser_cam nuser_geom nuser_jnt nuser_sensor nuser_site nuser_tendon nuserdata"
-MEMORY = ["nkey", "njmax", "nconmax", "nstack"]
-BOUNDS = ["actuatorfrcrange", "actrange"]
+MEMORY = ["nkey", "njmax", "nconmax", "nstack", "memory"]
+BOUNDS = ["actuatorfrcrange", "actuatorfrclimited", "actrange", "velrange", "posrange", "ffrange"]
+WRITTEN = ["savecanonical", "savecompiled", "saveinertial", "passthrough"]
 LEFT_OUT = {  # attribute to reason
     name: why
     for names, why in (
@@ -77,14 +80,23 @@ LEFT_OUT = {  # attribute to reason
         (PICTURES, "of pictures"),
         ((*USERS.split(), *MEMORY), "data of users and sizes of memory"),
         (BOUNDS, "bounds of actuators, which are not imported"),
+        (WRITTEN, "of files that MuJoCo writes"),
         (["magnetic"], "of sensors"),
+        (["fluidcoef"], "there is no medium"),
+        (["interp"], "of delays, which are not imported"),
+        (["input"], "of controls, of which one a motor is read"),
+        (["time"], "the start of a run is at 0 s"),
         (["actuatorgravcomp"], "the force against gravity is not one of actuators"),
     )
     for name in names
 }
 ACTING = {"springyield": "springs do not yield", "wind": "there is no medium", "fluidshape": "there is no medium"}
 OF_SITES = "size type quat euler axisangle xyaxes zaxis"  # of sites, which are points
-ELSEWHERE = ("visual", "asset", "sensor", "contact", "custom", "extension", "statistic")  # reported as a whole
+OF_PICTURES = dict.fromkeys(("visual", "statistic", "texture", "material", "skin", "camera", "light"), "of pictures")
+OF_PLUGINS = dict.fromkeys(("extension", "plugin"), "of plugins, of which none is run")
+OF_CONTACTS = dict.fromkeys(("contact", "pair"), "contacts are not imported")
+WHOLE = OF_PICTURES | OF_PLUGINS | OF_CONTACTS  # elements that are left out with all that is in them
+WHOLE |= {"sensor": "of sensors", "custom": "data of users", "hfield": "height fields are not read"}
 
 
 def note_settings(root: XMLElement, notes: ImportNotes) -> None:
@@ -98,17 +110,19 @@ def note_settings(root: XMLElement, notes: ImportNotes) -> None:
                 by_reason.setdefault(LEFT_OUT[name], {}).setdefault(name, element)
             elif element.tag == "site" and name in OF_SITES.split():
                 by_reason.setdefault("of sites, which are points", {}).setdefault(name, element)
+            elif element.tag == "lengthrange":
+                by_reason.setdefault("of ranges of length, which are not searched", {}).setdefault(name, element)
     for why, names in by_reason.items():
         notes.approximated(f"{', '.join(map(repr, names))}, {why}: left out", next(iter(names.values())))
 
 
 def _elements(root: XMLElement) -> Iterator[XMLElement]:
-    """Yield the elements of a model, but for the sections that are reported as a whole."""
-    waiting = [child for child in root.children if child.tag not in ELSEWHERE]
+    """Yield the elements of a model, without the ones that are reported as a whole."""
+    waiting = [root]
     while waiting:
         element = waiting.pop()
         yield element
-        waiting += reversed(element.children)
+        waiting += reversed([child for child in element.children if child.tag not in WHOLE])
 
 
 def _is_not_zero(value: str) -> bool:

@@ -15,7 +15,7 @@ from varint.base.checks import shown
 from varint.base.errors import MechanismError
 from varint.files.mjcf.expansion import bound_divisions, checked_flexcomp, shape_plugins
 from varint.files.mjcf.repair import mend_model
-from varint.files.mjcf.settings import note_settings
+from varint.files.mjcf.settings import WHOLE, note_settings
 from varint.files.robots.inertia_repair import nearest_inertia, repair_text
 from varint.files.robots.written_shapes import numbers
 from varint.files.robots.xml_files import XMLElement, read_xml
@@ -26,13 +26,6 @@ from varint.model.rotation_vectors import quat_from_matrix
 MOST_BYTES = 200_000_000  # of all meshes
 MOST_COPIES = 1000  # that <replicate> makes
 MOST_FILES = 200  # that are included
-OF_PICTURES = ("visual", "statistic", "texture", "material", "skin", "camera", "light", "size", "custom", "hfield")
-LEFT_OUT = {
-    "contact": "contacts are not imported",
-    "sensor": "of sensors",
-    "extension": "of plugins, of which none is run",
-    "plugin": "of plugins, of which none is run",
-}
 UNREAD = "deformable bodies are not read"
 BY_MUJOCO = "or give load_mechanism what MuJoCo makes of the file, mujoco.MjSpec.from_file(...)"
 REFUSED = {
@@ -86,6 +79,7 @@ class MJCFSource:
         self.by_geoms = any(of.attributes.get("inertiafromgeom") == "true" for of in whole.all("compiler"))
         mend_model(whole, self.by_geoms, notes)
         self.plugins = shape_plugins(whole, self.by_geoms) if notes.repair else set()
+        self.stripped = any(of.attributes.get("strippath") == "true" for of in whole.all("compiler"))
         self.meshes = self._mesh_folders(whole)
         for element in [child for asset in whole.all("asset") for child in asset.children]:
             self._mesh(element)
@@ -94,7 +88,7 @@ class MJCFSource:
         if above is None:
             note_settings(whole, notes)
         for tag, elements in self.left_out.items():
-            why = f"{LEFT_OUT[tag]}: left out, {len(elements)} in all"
+            why = f"{WHOLE[tag]}: left out, {len(elements)} in all"
             notes.approximated(f"<{tag}>, {why}", elements[0])
         self.text = "\n".join(self.lines)
 
@@ -167,6 +161,8 @@ class MJCFSource:
         if element.tag != "mesh" or not file:
             return
         name = element.attributes.setdefault("name", Path(file).stem)
+        if self.stripped:
+            file = Path(file).name
         path = self._found([folder / file for folder in [*self.meshes, element.path.resolve().parent]])
         if path is None:
             self.missing.add(name)
@@ -187,14 +183,15 @@ class MJCFSource:
         ``body``: its body; ``group``: its group of named parts, or "".
         """
         tag = element.tag
-        if tag == "deformable" and all(child.tag in OF_PICTURES for child in element.children):
+        if tag == "deformable" and all(child.tag == "skin" for child in element.children):
+            self.left_out.setdefault("skin", []).extend(element.children)
             return
         if tag in REFUSED:
             raise self._unread(element, REFUSED[tag])
-        if tag in LEFT_OUT and id(element) not in self.plugins:
+        if tag in WHOLE and id(element) not in self.plugins:
             self.left_out.setdefault(tag, []).append(element)
             return
-        if tag in OF_PICTURES or self._without_mesh(element, body):
+        if tag == "size" or self._without_mesh(element, body):
             return
         if tag in EXPANDED or (tag == "mesh" and "builtin" in element.attributes):
             self._expand(element, copies)
