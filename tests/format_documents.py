@@ -8,6 +8,7 @@ from pathlib import Path
 
 from format_elements import READ, REFUSED, REPORTED, SILENT, VALUES, Place, answer, is_container, parsed, places
 from mjcf_documents import INCLUDED, OF_KEYS, SHAPE, cases_of_mjcf, values_of_mjcf
+from osim_documents import cases_of_osim, values_of_osim
 
 LINK = """<link name="{name}"><pose>{pose}</pose><inertial><pose>0 0 .1 .1 .2 .3</pose><mass>1</mass>
   <inertia><ixx>.4</ixx><iyy>.5</iyy><izz>.6</izz><ixy>0</ixy><ixz>0</ixz><iyz>0</iyz></inertia></inertial>
@@ -83,6 +84,9 @@ WITHOUT_MEANING = {  # names, by which others refer to them, and what says that 
     "joint/pose of fixed": "a frame that nothing refers to",
     "joint/pose of gearbox": "likewise: its axes are those of the model",
     **dict.fromkeys([f"actuator/{tag}@lengthrange" for tag in OF_KEYS if tag != "muscle"], "of muscles"),
+    "PinJoint/frames": "that nothing refers to",
+    **dict.fromkeys(("Body/WrapObjectSet", "GeometryPath/PathWrapSet"), "of elements that are tried"),
+    **dict.fromkeys(("Model/Ground/WrapObjectSet", "CustomJoint/PhysicalOffsetFrame/WrapObjectSet"), "likewise"),
     "compiler@coordinate": "has one value",
     "compiler@conflict": "of <attach>, which is refused",
     "asset/mesh@params": "of builtin meshes, which are refused",
@@ -232,6 +236,7 @@ FORMATS = {
     "sdf": (cases_of_sdf, values_of_sdf),
     "urdf": (cases_of_urdf, values_of_urdf),
     "mjcf": (cases_of_mjcf, values_of_mjcf),
+    "osim": (cases_of_osim, values_of_osim),
 }
 
 

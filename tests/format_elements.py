@@ -99,6 +99,8 @@ def put(root: ET.Element, path: tuple[str, ...], attribute: str, value: str | No
             at.set(attribute, value)
     elif value is None:
         above.remove(at)
+    elif value.startswith("<"):
+        at[:] = list(ET.fromstring(value))
     elif value:
         at.text = value
     return root

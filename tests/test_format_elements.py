@@ -7,7 +7,7 @@ from format_documents import FORMATS, answers, row, tags
 from format_elements import SILENT
 
 PAGE = Path(__file__).parents[1] / "docs" / "formats.md"
-FAST = [("sdf", "mimic"), ("sdf", "model"), ("urdf", "robot"), ("urdf", "transmission"), ("mjcf", "include")]
+FAST = [("sdf", "mimic"), ("sdf", "model"), ("urdf", "robot"), ("urdf", "transmission"), ("osim", "LinearFunction")]
 ALL = [(name, tag) for name in FORMATS for tag in tags(name)]
 MUJOCO = "4.0.0"  # whose answers the page has: versions refuse elements of one another
 

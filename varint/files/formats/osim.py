@@ -10,6 +10,7 @@ from varint.base.display import names_text
 from varint.files.formats.base import Format, register
 from varint.files.osim.joints import CoordinatePlaces, OsimJoint, is_empty, note_rest, tie_of
 from varint.files.osim.muscles import OsimMuscles
+from varint.files.osim.without_effect import note_without_effect
 from varint.files.robots.mechanism import mechanism_of
 from varint.files.robots.robot import Link, Pose, Ratio, Robot, Tie
 from varint.files.robots.xml_files import XMLElement, load_xml, reads
@@ -52,6 +53,9 @@ def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mech
     ratios = [*coordinates.ratios, *_couplers(model, coordinates, notes)]
     down = model.child("gravity").own_numbers(3) if model.one("gravity") else (0.0, -9.80665, 0.0)
     name = model.attributes.get("name", "").strip() or "model"
+    note_without_effect(model, notes)
+    for ground in model.all("Ground"):
+        note_rest(ground, ("WrapObjectSet",), notes)
     robot = Robot(name, model, links, _chained(ties), ratios, np.array(down))
     mechanism = mechanism_of(robot, notes)
     muscles = OsimMuscles({link.name: link.pose for link in links}, _wraps(model), notes)
@@ -98,8 +102,6 @@ def _link(at: XMLElement, poses: Mapping[str, Pose], notes: ImportNotes) -> Link
     name, (xx, yy, zz, xy, xz, yz) = at.need("name"), _numbers(at, "inertia", 6)
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     note_rest(at, ("mass", "mass_center", "inertia", "WrapObjectSet"), notes)
-    if at.one("attached_geometry"):
-        notes.approximated(f"geometry of body '{name}': left out", at)
     centre = np.array(_numbers(at, "mass_center", 3))
     return Link(name, at, poses[name], _numbers(at, "mass", 1)[0], centre, inertia)
 

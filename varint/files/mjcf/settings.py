@@ -84,7 +84,7 @@ LEFT_OUT = {  # attribute to reason
         (["magnetic"], "of sensors"),
         (["fluidcoef"], "there is no medium"),
         (["interp"], "of delays, which are not imported"),
-        (["input"], "of controls, of which one a motor is read"),
+        (["input"], "of actuators with several controls"),
         (["time"], "the start of a run is at 0 s"),
         (["actuatorgravcomp"], "the force against gravity is not one of actuators"),
     )

@@ -31,6 +31,7 @@ OF_MUSCLE = {
     "default_activation", "GeometryPath", "path",
 }  # fmt: skip
 SURFACES = ("WrapSphere", "WrapCylinder")
+OF_SURFACE = ("active", "xyz_body_rotation", "translation", "quadrant", "radius", "length")
 OUTWARD = 2.0  # radii from the centre: where a side is
 QUADRANTS = {"x": 0, "y": 1, "z": 2}
 Entry = At | Around
@@ -91,7 +92,8 @@ class OsimMuscles:
         )
 
     def _path(self, at: XMLElement, name: str) -> list[Entry]:
-        whole = at.one("GeometryPath") or at.one("path")
+        other = at.one("path")
+        whole = at.one("GeometryPath") or (other and (other.one("GeometryPath") or other))
         points = None if whole is None else whole.one("PathPointSet")
         listed = None if points is None else points.one("objects")
         if whole is None or listed is None:
@@ -129,6 +131,7 @@ class OsimMuscles:
 
     def _wrap(self, at: XMLElement, path: list[Entry], name: str) -> tuple[int, Around] | None:
         """Return the segment that leads around a surface, and the surface; None if it is inactive."""
+        note_rest(at, ("wrap_object", "method", "range"), self.notes)
         wanted = at.child("wrap_object").text.strip()
         if wanted not in self.wraps:
             raise _NotRead(f"its wrap object '{wanted}' is not there")
@@ -153,6 +156,7 @@ class OsimMuscles:
         name = at.need("name")
         if at.tag not in SURFACES:
             raise _NotRead(f"its wrap object '{name}' is a {at.tag}: spheres and cylinders are read")
+        note_rest(at, OF_SURFACE, self.notes)
         pose = self._pose(body) @ offset(at, "xyz_body_rotation", "translation")
         radius, quadrant = at.child("radius").own_number(), at.one("quadrant")
         side = None
@@ -165,7 +169,7 @@ class OsimMuscles:
         body = self._named(body)
         if at.tag == "WrapSphere":
             return Around(body, SphereSurface(pose.p, radius, side))
-        self.notes.approximated(f"cylinder '{name}' has no ends", at)
+        self.notes.approximated(f"cylinder '{name}' of length {at.child_number('length', 1.0):g} m has no ends", at)
         side_of_surface: dict[str, Any] = {} if side is None else {"side": side}
         return Around(body, CylinderSurface(pose.p, pose.R[:, 2], radius, **side_of_surface))
 
