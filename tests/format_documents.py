@@ -250,13 +250,18 @@ def tags(name: str) -> list[str]:
     return sorted({tag_of(place) for place in places(name)})
 
 
-def answers(name: str, tag: str, folder: Path) -> dict[str, list[str]]:
-    """Return the elements and attributes of a format below a tag by what becomes of them: silent if so anywhere."""
+def write_parts(folder: Path) -> None:
+    """Write the files that the documents refer to."""
     (folder / "inner.sdf").write_text(f'<sdf version="1.9"><model name="i">{INNER}</model></sdf>')
     (folder / "inner.xml").write_text(INCLUDED)
     (folder / "inside").mkdir(exist_ok=True)
     for file in ("shape.obj", "inside/deep.obj"):
         (folder / file).write_text(SHAPE)
+
+
+def answers(name: str, tag: str, folder: Path) -> dict[str, list[str]]:
+    """Return the elements and attributes of a format below a tag by what becomes of them: silent if so anywhere."""
+    write_parts(folder)
     listed, (cases, values) = places(name), FORMATS[name]
     sorted_places: dict[str, list[str]] = {READ: [], REPORTED: [], REFUSED: [], SILENT: []}
     for place in listed:
