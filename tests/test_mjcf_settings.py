@@ -40,3 +40,20 @@ def test_what_is_left_out(written, attributes, reason):
 def test_what_acts_and_is_not_there(written, attributes):
     (entry,) = loaded(written, **attributes).import_report.not_understood
     assert "there is no medium" in entry.what
+
+
+def test_a_key_does_not_move_mocap_bodies(written):
+    pytest.importorskip("mujoco")
+    more = '<body mocap="true"/></worldbody><keyframe><key qpos="0.1" mpos="0 0 1"/></keyframe>'
+    text = MODEL.format(**dict.fromkeys(("option", "joint", "geom", "site"), "")).replace("</worldbody>", more)
+    (entry,) = vi.load_mechanism(written(text)).import_report.not_understood
+    assert "mocap" in entry.what
+
+
+def test_a_muscle_with_damping(written):
+    if not hasattr(pytest.importorskip("mujoco").MjModel, "actuator_damping"):
+        pytest.skip("a version whose actuators have no damping")
+    more = '</worldbody><actuator><muscle joint="h" damping="1" lengthrange="0 1"/></actuator>'
+    text = MODEL.format(**dict.fromkeys(("option", "joint", "geom", "site"), "")).replace("</worldbody>", more)
+    entries = [entry.what for entry in vi.load_mechanism(written(text)).import_report.not_understood]
+    assert any(entry.startswith("damping of actuator") for entry in entries)

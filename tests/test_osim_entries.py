@@ -67,6 +67,9 @@ LOST = {
     "controllers": two(ControllerSet='<PrescribedController name="k"/>'),
     "components": two().replace("</Model>", f"<components>{BUSHING}</components></Model>"),
     "components of a body": two(of_body=f"<components>{BUSHING}</components>"),
+    "components of the ground": two().replace(
+        "</Model>", f"<Ground><components>{BUSHING}</components></Ground></Model>"
+    ),
     "a coupler": two(ConstraintSet=coupler("<weight>2</weight>")),
     "a coupler of zero": two(ConstraintSet=coupler("<scale_factor>0</scale_factor>")),
     "a coordinate": two("<stiffness>2</stiffness>"),
@@ -78,6 +81,15 @@ def test_nothing_is_lost_in_silence(read, text):
     assert len(read(text).import_report.not_understood) == 1
     with pytest.raises(vi.FileError):
         read(text, strict=True)
+
+
+def test_what_has_no_effect_is_told_once_a_reason(read):
+    text = two("<clamped>true</clamped><range>-1 1</range>", ProbeSet="<Probe/>")
+    told = [entry.what for entry in read(text, strict=True).import_report.approximated]
+    assert told == [
+        "<clamped>, <range>, of coordinates, which no simulation holds: left out",
+        "<ProbeSet>, of results: left out",
+    ]
 
 
 def test_what_holds_nothing_is_no_loss(read):
