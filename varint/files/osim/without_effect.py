@@ -7,11 +7,12 @@ from varint.model.import_report import ImportNotes
 PICTURES = "of pictures"
 PICTURE_TAGS = ("attached_geometry", "FrameGeometry", "VisibleObject", "Appearance", "default_color")
 DESCRIPTIONS = ("credits", "publications", "length_units", "force_units")
-OF_COORDINATE = ("range", "clamped", "is_free_to_satisfy_constraints", "motion_type", "prescribed_function")
+OF_COORDINATE = ("range", "clamped", "is_free_to_satisfy_constraints", "motion_type")
 WITHOUT_EFFECT = {  # tag to reason
     **dict.fromkeys((*PICTURE_TAGS, "MarkerSet", "ModelVisualPreferences"), PICTURES),
     **dict.fromkeys(DESCRIPTIONS, "descriptions"),
     **dict.fromkeys(OF_COORDINATE, "of coordinates, which no simulation holds"),
+    "prescribed_function": "coordinates are free",
     "ContactGeometrySet": "contacts are not imported",
     "ProbeSet": "of results",
     "assembly_accuracy": "closures hold exactly",
