@@ -18,7 +18,7 @@ from varint.step.measures import rate_of
 from varint.step.plan import Plan, Workspace
 
 MOST_CHANGES = 20  # of limits that close or open in one step
-FEW_IMPACTS, MOST_IMPACTS, LEFT = 3, 20, 0.125  # of a limit in one step; share of its rate after which it closes
+FEW_IMPACTS, MOST_IMPACTS, REST_SHARE = 3, 20, 0.125  # of a limit in one step; share of its rate after which it closes
 PARTING = 1e-10  # threshold of rates, m/s or rad/s, and of pulling impulses relative to momenta
 ALIKE = 1e-9  # share by which rates may differ that count as one
 ANY = -1  # component
@@ -48,7 +48,7 @@ def rebounds_again(restitution: float, count: int) -> bool:
     It closes where so many rebounds have left an eighth of its rate, after `FEW_IMPACTS` at least. With a restitution
     near one that takes more: a body between a limit and a heavier one that comes nearer loses nothing.
     """
-    return count < FEW_IMPACTS or (count < MOST_IMPACTS and restitution**count > LEFT)
+    return count < FEW_IMPACTS or (count < MOST_IMPACTS and restitution**count > REST_SHARE)
 
 
 may_rebound = njit(rebounds_again)
