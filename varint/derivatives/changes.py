@@ -22,7 +22,7 @@ from varint.step.plan import TERMS, ByNumbers, Plan, Workspace
 
 BEND = 1e-7  # of a change: how far it may be from twice that over half the step
 ROUND_OFF = 1e-13  # of a start, relative to the size of the mechanism and of its velocities
-OTHERS = ("loads", "constraints", *TERMS)
+OTHERS = ("loads", "constraints", "massive_paths", *TERMS)
 REDUNDANT = (
     "more points of a contact touch than determine its forces, so there is no derivative by {}: take three points that"
     " are not in a line"

@@ -11,18 +11,20 @@ import importlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.base.callers import level_of_user
 from varint.base.checks import flag, function_of, positive, sequence_of
 from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.derivatives.along_run import MotionSum, go_back
 from varint.derivatives.backward import Adjoint, adjoints_of
 from varint.derivatives.changes import Changed, Changes, bends
 from varint.derivatives.given import LoadPlace
-from varint.derivatives.jumps import InputKinks, Jumps
+from varint.derivatives.jumps import MOVING, InputKinks, Jumps, MotionKinks
+from varint.derivatives.kinks import WHOLE, beside, of_one_side
 from varint.derivatives.local import Derivative, Local
 from varint.derivatives.meshes.adjoint import MeshAdjoint
 from varint.derivatives.meshes.numbers import MeshNumbers
@@ -49,6 +51,7 @@ from varint.derivatives.objective import (
     stacked,
     times_at,
 )
+from varint.derivatives.stage_slopes import StageSlopes
 from varint.derivatives.taped import MaximalTape, TapeSetting
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism.mechanism import Mechanism
@@ -63,6 +66,8 @@ from varint.runs.method import Method
 from varint.runs.parts import Arguments, posed, refuse_beside, with_arguments
 from varint.runs.problem import Problem, Recording, checked_times
 
+TAKEN = "mechanism", "objective", "times", "parameters"
+RESTITUTION = "restitution"  # a field of hard stops and contacts
 SHARES = (1.0, 0.15, 0.02)  # of the steps of numbers, tried in turn: starts closed anew bend near singular poses
 
 
@@ -143,12 +148,41 @@ def gradient(
     """
     if isinstance(mechanism, Problem) and isinstance(duration, Method) and duration.gradient_in:
         return _by_others(arguments, duration.gradient_in)
+    run = _of_run(arguments)
+    run.jumps.tell()
+    run.motions.tell(run.gradient)
+
+    def there(number: Number, value: np.ndarray) -> Any:
+        return _of_run(beside(arguments, number, value), quiet=True).gradient[number.name]
+
+    return of_one_side(run.gradient, run.kinked, run.numbers, there)
+
+
+class OfRun(NamedTuple):
+    """A gradient along the branches of laws, what was differentiated by, and what there is to say of it.
+
+    ``kinked``: see `of_one_side`.
+    """
+
+    gradient: Gradient
+    numbers: dict[str, Number]
+    kinked: dict[str, set[int]]
+    jumps: Jumps
+    motions: MotionKinks
+
+
+def _of_run(arguments: Arguments, quiet: bool = False) -> OfRun:
+    """The gradient for arguments of `gradient`; ``quiet``: without a word on steps that did not resolve the motion."""
+    given = arguments.values
+    mechanism, objective, times, parameters = (given[name] for name in TAKEN)
+    of_mechanism, memory = given["of_mechanism"], given["memory"]
     function_of(objective, "objective", ArgumentError)
     made, own = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
     if not isinstance(mechanism, Problem):
         arguments = arguments.replaced(mechanism=made)
     problem, method = posed(arguments, Variational, only=True)
-    names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
+    asked = given["with_respect_to"]
+    names = [asked] if isinstance(asked, str) else asked
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
     check_names(names)
     places = {name: place for name in names if (place := _load_of(made, name, problem.force, problem.torque))}
@@ -161,7 +195,7 @@ def gradient(
     first = checked_start(made, problem.start())
     tape, kind = (MeshTape, MeshAdjoint) if soft_meshes(made) else (MaximalTape, Adjoint)
     run = tape(made, first, setting, at)
-    _tell_unresolved(run, method.on_unresolved)
+    _tell_unresolved(run, "ignore" if quiet else method.on_unresolved)
     states = [run.nodes[k].state for k in run.wanted]
     alone = times is None
     of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
@@ -183,8 +217,8 @@ def gradient(
     for adjoint in adjoints:
         adjoint.by.wanted[0] = by_numbers.of_rows
     jumps, inputs = Jumps(len(adjoints), run), InputKinks(len(adjoints), run, numbers)
-    go_back(run, adjoints, [*by_numbers.sums, jumps, inputs])
-    jumps.tell([*(name for name, each in by_numbers.slopes if each.stands_at_kink()), *inputs.names])
+    motions = MotionKinks(len(adjoints), run)
+    go_back(run, adjoints, [*by_numbers.sums, jumps, inputs, *([motions] if {*names} & {*MOVING} else [])])
     by = {}
     for name in names:
         found = [derivatives[name](k, each) for k, each in enumerate(adjoints)]
@@ -192,7 +226,27 @@ def gradient(
             itself = by_itself(objective, numbers[name], made, states, alone)
             found = [through + direct for through, direct in zip(found, itself, strict=True)]
         by[name] = stacked(found, not value.ndim)
-    return Gradient(value if value.ndim else float(value), by, states)
+    gradient = Gradient(value if value.ndim else float(value), by, states)
+    return OfRun(gradient, numbers, _kinked(numbers, by_numbers.local, by_numbers.slopes, inputs.names), jumps, motions)
+
+
+def _kinked(
+    numbers: Mapping[str, Number], local: Local, slopes: Sequence[tuple[str, int, StageSlopes]], inputs: Sequence[str]
+) -> dict[str, set[int]]:
+    """Components of numbers by which the run stands at a kink, see `of_one_side`; after the backward pass."""
+    found: dict[str, set[int]] = {}
+    for name, k, each in slopes:
+        if each.stands_at_kink():
+            through = [(one, n) for one, n, other in local.through if other == name]
+            for one, n in [(name, k), *through]:
+                if one in numbers:
+                    found.setdefault(one, set()).add(n)
+    for name, number in numbers.items():
+        if number.field and number.field.attribute == RESTITUTION and not number.value.any():
+            found[name] = {*range(number.value.size)}  # what closes rebounds above it
+    for name in inputs:
+        found.setdefault(name, set()).add(WHOLE if numbers[name].value.ndim else 0)
+    return found
 
 
 def _by_load(name: str, k: int, adjoint: Adjoint) -> np.ndarray:
@@ -257,7 +311,7 @@ def _tell_unresolved(run: MaximalTape, on_unresolved: str) -> None:
     )
     if on_unresolved == "raise":
         raise UnresolvedError(message, time=found.after, body=found.body, joint=None, trajectory=None)
-    warnings.warn(message, UnresolvedWarning, stacklevel=4)
+    warnings.warn(message, UnresolvedWarning, stacklevel=level_of_user())
 
 
 def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Mapping | None) -> LoadPlace | None:
@@ -320,7 +374,7 @@ class Prepared:
             if not any(bends(part) for part in parts):
                 break
         stages = [self.changes.of_stages(part, step) for part, step in zip(parts, number.steps, strict=True)]
-        self.slopes += [(number.name, each) for each in stages if each is not None]
+        self.slopes += [(number.name, k, each) for k, each in enumerate(stages) if each is not None]
 
         def by_number(k: int, adjoint: Adjoint) -> float | np.ndarray:
             found = [part.of(lambda each: each.value(k, adjoint)) for part in parts]

@@ -1,24 +1,58 @@
-"""Warnings of gradients: jumps of efforts that a run passes, and kinks at which it stands, also by inputs."""
+"""Jumps of efforts that a run passes, and inputs by which it stands at kinks of laws, in both formulations."""
 
 import warnings
 from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 import numpy as np
 
+from varint.base.callers import level_of_user
 from varint.base.errors import KinkWarning, MechanismError
 from varint.derivatives.along_run import MotionSum
-from varint.derivatives.backward import Adjoint
-from varint.derivatives.numbers import Number
-from varint.derivatives.stage_slopes import MATTERS, slopes_of, tell_kink
-from varint.derivatives.taped import MaximalTape
+from varint.derivatives.numbers import GRAVITY, START, Number
+from varint.derivatives.stage_slopes import MATTERS, slopes_of
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.base import Effort, Force
+from varint.plan import Compiled
 from varint.step.derivatives.by_numbers import acting_law, jumps_of_law
 from varint.step.laws import SPRING, TAKES_INPUT
+from varint.step.plan import ByNumbers, Plan, Tape, Workspace
 from varint.step.workspace import workspace
 
 SHARE = 1e-3  # of an input, or of one: the longest step of differences by it
-LEVEL = 4  # of the stack: the caller of `gradient`
+MOVING = START, f"{START}.q", f"{START}.qdot", GRAVITY  # numbers that act through the motion alone
+
+
+class LawRun(Protocol):
+    """A run with the inputs and internal variables of laws in its stages on a tape."""
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """Its mechanism."""
+
+    @property
+    def compiled(self) -> Compiled:
+        """The mechanism compiled."""
+
+    @property
+    def tape(self) -> Tape:
+        """What laws depend on in the stages, beside `LawGradient.by`."""
+
+    @property
+    def dt(self) -> float:
+        """Size of a step, s."""
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether the times of stages are not known."""
+
+
+class LawGradient(Protocol):
+    """A gradient by the efforts of laws in the stages of a run."""
+
+    @property
+    def by(self) -> ByNumbers:
+        """The gradient, with values and rates of sums."""
 
 
 class Jumps(MotionSum):
@@ -30,20 +64,20 @@ class Jumps(MotionSum):
         Number of the force to the time, s, and the size, N or N m, of its first jump.
     """
 
-    def __init__(self, objectives: int, run: MaximalTape) -> None:
+    def __init__(self, objectives: int, run: LawRun) -> None:
         super().__init__(objectives, self._add)
         self.run, self.first = run, dict[int, tuple[float, float]]()
         plan = run.compiled.plan
-        sums = np.repeat(np.arange(plan.laws.sum_law.size - 1), np.diff(plan.laws.sum_law))
-        beyond = sums >= plan.compliant.joint_sum.size
-        laws: Iterable[int] = (
-            [] if run.is_adaptive else np.flatnonzero(beyond & (plan.laws.kind != SPRING))
-        )  # no times of stages there
-        self._laws = [(int(f), int(sums[f])) for f in laws]
+        self._laws = [] if run.is_adaptive else laws_with_kinks(plan)  # no times of stages there
         self._ws = workspace(plan, 1, run.compiled.functions) if self._laws else None
         self._later: dict[int, tuple[np.ndarray, ...]] = {}  # the first stage of the part that was gone back along last
 
-    def _add(self, count: int, adjoint: Adjoint, total: float) -> float:
+    @property
+    def watches(self) -> bool:
+        """Return whether there is any such law."""
+        return bool(self._laws)
+
+    def _add(self, count: int, adjoint: LawGradient, total: float) -> float:
         plan, tape, by = self.run.compiled.plan, self.run.tape, adjoint.by
         if not (count and self._laws):
             return total
@@ -66,8 +100,8 @@ class Jumps(MotionSum):
                 self.first[int(self.run.compiled.force[e])] = time, abs(float(jumps[k]))
         return total
 
-    def tell(self, kinked: Iterable[str]) -> None:
-        """Warn the caller of `gradient`, after the backward pass; ``kinked``: numbers by which it stands at a kink."""
+    def tell(self) -> None:
+        """Warn the user of the jumps, after the backward pass."""
         mechanism = self.run.mechanism
         for number, (time, size) in sorted(self.first.items(), key=lambda each: each[1]):
             warnings.warn(
@@ -76,10 +110,8 @@ class Jumps(MotionSum):
                 " and is not that of the motion. Take its damping away, or a law that sets in without a jump, as"
                 " GroundContact(law='hunt-crossley')",
                 KinkWarning,
-                stacklevel=LEVEL,
+                stacklevel=level_of_user(),
             )
-        for name in dict.fromkeys(kinked):
-            tell_kink(name)
 
 
 class InputKinks(MotionSum):
@@ -88,7 +120,7 @@ class InputKinks(MotionSum):
     Parameters
     ----------
     objectives : int
-    run : MaximalTape
+    run : LawRun
     numbers : mapping of names to Number
         Those by which a gradient is asked for.
 
@@ -98,11 +130,16 @@ class InputKinks(MotionSum):
         Those of such numbers, after the backward pass.
     """
 
-    def __init__(self, objectives: int, run: MaximalTape, numbers: Mapping[str, Number]) -> None:
+    def __init__(self, objectives: int, run: LawRun, numbers: Mapping[str, Number]) -> None:
         super().__init__(objectives, self._add)
         self.run, self.names = run, list[str]()
         self._laws = {name: laws for name, number in numbers.items() if (laws := self._laws_by(number))}
         self._slopes = dict.fromkeys(self._laws, np.zeros(2))  # of each name the size of slopes, and of their kinks
+
+    @property
+    def watches(self) -> bool:
+        """Return whether there is any such number."""
+        return bool(self._laws)
 
     def _laws_by(self, number: Number) -> list[tuple[int, bool]]:
         """Laws whose inputs, or internal variables at the start (True), are other ones with the number."""
@@ -117,31 +154,88 @@ class InputKinks(MotionSum):
         by_input = [(int(f), False) for f in np.flatnonzero(TAKES_INPUT[laws.kind]) if forces[f] in inputs]
         return by_input + [(int(f), True) for f in np.flatnonzero(laws.state >= 0) if forces[f] in starts]
 
-    def _add(self, count: int, adjoint: Adjoint, total: float) -> float:
+    def _add(self, count: int, adjoint: LawGradient, total: float) -> float:
         if not count:
             self.names = [name for name, (size, kink) in self._slopes.items() if kink > MATTERS * size]
             return total
         plan, functions, tape = self.run.compiled.plan, self.run.compiled.functions, self.run.tape
+        ws = workspace(plan, 1, functions)
         for name, laws in self._laws.items():
             for f, by_start in laws:
-                s = int(np.searchsorted(plan.laws.sum_law, f, side="right")) - 1
                 numbers = tape.state[:, plan.laws.state[f]] if by_start else tape.input[:, plan.laws.element[f]]
-                held, step = numbers.copy(), SHARE * max(1.0, float(np.abs(numbers[:count]).max()))
-
-                def values(
-                    share: float, stages: np.ndarray, f: int = f, s: int = s, numbers: np.ndarray = numbers,
-                    step: float = step,
-                ) -> np.ndarray:  # fmt: skip
-                    before, out = numbers.copy(), np.zeros(stages.size)
-                    numbers += share * step
-                    acting_law(plan, workspace(plan, 1, functions), tape, stages, f, s, adjoint.by, out)
-                    numbers[:] = before
-                    return out
-
-                slopes, kink = slopes_of(values, count)
-                numbers[:] = held
-                self._slopes[name] = self._slopes[name] + [float(np.abs(slopes).sum()), kink]
+                self._slopes[name] = self._slopes[name] + kink_along(self.run, ws, adjoint.by, f, numbers, count)
         return total
+
+
+class MotionKinks(MotionSum):
+    """The forces whose laws stand at a kink along the value, or the rate, of their sums in stages of a run.
+
+    Attributes
+    ----------
+    forces : set of int
+        Their numbers, after the backward pass.
+    """
+
+    def __init__(self, objectives: int, run: LawRun) -> None:
+        super().__init__(objectives, self._add)
+        self.run, self.forces = run, set[int]()
+        self._laws = laws_with_kinks(run.compiled.plan)
+
+    @property
+    def watches(self) -> bool:
+        """Return whether there is any law that may have a kink."""
+        return bool(self._laws)
+
+    def _add(self, count: int, adjoint: LawGradient, total: float) -> float:
+        compiled, by = self.run.compiled, adjoint.by
+        ws = workspace(compiled.plan, 1, compiled.functions)
+        for f, s in self._laws if count else []:
+            for numbers in (by.value[:, s], by.rate[:, s]):
+                size, kink = kink_along(self.run, ws, by, f, numbers, count)
+                if kink > MATTERS * size:
+                    self.forces.add(int(compiled.force[compiled.plan.laws.element[f]]))
+        return total
+
+    def tell(self, names: Iterable[str]) -> None:
+        """Warn the user of the kinks where derivatives by numbers of these ``names`` are through the motion alone."""
+        labels = [self.run.mechanism.forces[k].label for k in sorted(self.forces)]
+        if labels and (moving := [repr(name) for name in names if name in MOVING]):
+            warnings.warn(
+                f"the run stands at a kink of {labels[0]}: derivatives by {' and '.join(moving)} are those of the"
+                " branch that its effort takes there, one of the two sides. Start a little beside the kink for the other one",
+                KinkWarning,
+                stacklevel=level_of_user(),
+            )
+
+
+def laws_with_kinks(plan: Plan) -> list[tuple[int, int]]:
+    """Return the laws that may have kinks, each with the number of the sum along which it acts."""
+    sums = np.repeat(np.arange(plan.laws.sum_law.size - 1), np.diff(plan.laws.sum_law))
+    beyond = sums >= plan.compliant.joint_sum.size
+    return [(int(f), int(sums[f])) for f in np.flatnonzero(beyond & (plan.laws.kind != SPRING))]
+
+
+def sum_of(plan: Plan, f: int) -> int:
+    """Return the number of the sum along which law f acts."""
+    return int(np.searchsorted(plan.laws.sum_law, f, side="right")) - 1
+
+
+def kink_along(run: LawRun, ws: Workspace, by: ByNumbers, f: int, numbers: np.ndarray, count: int) -> np.ndarray:
+    """Return how large the slopes of what law f does are along numbers of its stages, and the kinks in them.
+
+    ``numbers``: a column of what the law depends on, of which the first ``count`` are on the tape; it stays.
+    """
+    plan, held, step = run.compiled.plan, numbers.copy(), SHARE * max(1.0, float(np.abs(numbers[:count]).max()))
+
+    def values(share: float, stages: np.ndarray) -> np.ndarray:
+        out = np.zeros(stages.size)
+        numbers[:] = held + share * step
+        acting_law(plan, ws, run.tape, stages, f, sum_of(plan, f), by, out)
+        numbers[:] = held
+        return out
+
+    slopes, kink = slopes_of(values, count)
+    return np.array([np.abs(slopes).sum(), kink])
 
 
 def changes_of(mechanism: Mechanism, number: Number) -> tuple[set[int], set[int]]:

@@ -57,8 +57,10 @@ class Local:
     ----------
     of_rows : bool
         Whether a derivative so far needs the gradient by the numbers of joints' rows.
-    slopes : list of (str, StageSlopes)
-        Names of numbers, and what they change in the stages.
+    slopes : list of (str, int, StageSlopes)
+        Names of numbers, their components, and what these change in the stages.
+    through : list of (str, int, str)
+        Names of parameters of functions, their components, and the names of numbers that these change.
     """
 
     def __init__(self, run: MaximalTape, from_reference: bool, objectives: int, sums: list[MotionSum]) -> None:
@@ -66,7 +68,8 @@ class Local:
         self.mechanism: Mechanism = run.mechanism
         self.plan = run.compiled.plan
         self.of_rows = False
-        self.slopes: list[tuple[str, StageSlopes]] = []
+        self.slopes: list[tuple[str, int, StageSlopes]] = []
+        self.through: list[tuple[str, int, str]] = []
         self._known: dict[Place, Derivative | None] = {}
 
     def by(self, number: Number) -> Derivative | None:
@@ -81,8 +84,8 @@ class Local:
 
     def _by_parameter(self, number: Number) -> Derivative | None:
         """Derivatives by a parameter of a function that makes the mechanism, through the numbers that it changes."""
-        chains = []
-        for step, direction in zip(number.steps, number.directions(), strict=True):
+        chains, parts = [], []
+        for n, (step, direction) in enumerate(zip(number.steps, number.directions(), strict=True)):
 
             def made(share: float, direction: np.ndarray = direction) -> Mechanism:
                 return number.replaced(number.value + share * direction)
@@ -97,6 +100,8 @@ class Local:
                 return None
             ends = np.cumsum([np.size(value_at(self.mechanism, place)) for place in places]).astype(int)
             chains.append([*zip(through, np.split(slopes, ends)[:-1], strict=True)])
+            parts += [(number.name, n, _name_at(self.mechanism, place)) for place in places]
+        self.through += parts
         return lambda k, adjoint: of_shape(
             number, [sum((float(np.vdot(by(k, adjoint), slope)) for by, slope in chain), 0.0) for chain in chains]
         )
@@ -231,7 +236,12 @@ class Local:
         if np.isin(laws, self.plan.loads.pressing).any():
             return None
         for step, direction in zip(number.steps, number.directions(), strict=True):
-            near = changed(number.value + step * direction).elements(self.mechanism)
+            try:
+                near = changed(number.value + step * direction).elements(self.mechanism)
+            except MechanismError:  # at a bound
+                return None
+            if [type(e) for e in near] != [type(e) for e in before]:
+                return None
             if not alike(*([(e.law, e.measures, e.start) for e in each] for each in (before, near))):
                 return None
         sums = np.searchsorted(given.sum_law, laws, side="right") - 1
@@ -243,7 +253,7 @@ class Local:
                 parameter[given.first[f] : given.first[f] + len(values)] = values
             return np.where(np.isfinite(given.parameter), parameter, 0.0)
 
-        def of_law(f: int, s: int, slopes: list[np.ndarray | None], step: float) -> StageSlopes:
+        def of_law(f: int, s: int, slopes: list[np.ndarray | None], n: int, step: float) -> StageSlopes:
             def kernel(
                 plan: Plan, ws: Workspace, tape: Tape, stages: np.ndarray, by: ByNumbers, out: np.ndarray
             ) -> None:
@@ -251,14 +261,14 @@ class Local:
 
             made = StageSlopes(self.objectives, run, slopes, kernel, step)
             self.sums.append(made)
-            self.slopes.append((number.name, made))
+            self.slopes.append((number.name, n, made))
             return made
 
         arrays, found = arrays_of(self.plan), []
-        for step, direction in zip(number.steps, number.directions(), strict=True):
+        for n, (step, direction) in enumerate(zip(number.steps, number.directions(), strict=True)):
             slope = differences(partial(parameters, direction=direction), step)
             slopes = [slope if array is given.parameter else None for array in arrays]
-            found.append([of_law(f, int(s), slopes, step) for f, s in zip(laws, sums, strict=True)])
+            found.append([of_law(f, int(s), slopes, n, step) for f, s in zip(laws, sums, strict=True)])
         return lambda k, adjoint: of_shape(number, [sum(float(law.totals[k]) for law in each) for each in found])
 
     @cached_property
@@ -324,6 +334,12 @@ def changed_places(before: Mechanism, after: Mechanism) -> list[Place]:
                     changed.remove("point_b")  # the same point
                 found += [(part, k, name) for name in changed]
     return found
+
+
+def _name_at(mechanism: Mechanism, place: Place) -> str:
+    """The name of the number at a place."""
+    part, k, attribute = place
+    return f"{getattr(mechanism, part)[k].name}.{attribute}" if part else attribute
 
 
 def value_at(mechanism: Mechanism, place: Place) -> Any:

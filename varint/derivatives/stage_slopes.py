@@ -3,13 +3,11 @@
 Each stage has its own steps: shorter ones where the two sides of a difference disagree, and at a kink one side alone.
 """
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from varint.base.callers import level_of_user
-from varint.base.errors import KinkWarning, MechanismError
+from varint.base.errors import MechanismError
 from varint.base.numba import CompiledRecord
 from varint.derivatives.along_run import MotionSum
 from varint.derivatives.backward import Adjoint
@@ -118,15 +116,24 @@ def slopes_of(
     return slopes, float(np.abs(right - before)[both].sum())
 
 
-def tell_kink(name: str) -> None:
-    """Warn the user that a run stands at a kink by a number."""
-    warnings.warn(
-        f"the run stands at a kink of a force by '{name}': the derivatives to both sides differ, and what is given is"
-        " near that of one side, the larger where both are smooth; in a run that stays there, as of bodies at rest, it"
-        f" may be of neither. Change '{name}' a little for the derivative beside the kink",
-        KinkWarning,
-        stacklevel=level_of_user(),
-    )
+def slopes_at_bound(values: Callable[[float, np.ndarray], np.ndarray], count: int, side: float) -> np.ndarray:
+    """Return the derivatives of `slopes_of` of a number at a bound, to the one ``side`` that is allowed, 1 or -1.
+
+    Steps get shorter until differences over few and over more values agree.
+    """
+    slopes, left, h = np.zeros(count), np.arange(count), side
+    least, here = np.full(count, np.inf), values(0.0, np.arange(count))
+    for _ in range(SCALES):
+        at = [here[left], *(values(0.25 * n * h, left) for n in range(1, 5))]
+        fine = (-25.0 * at[0] + 48.0 * at[1] - 36.0 * at[2] + 16.0 * at[3] - 3.0 * at[4]) / (3.0 * h)
+        bend = np.abs(fine - (4.0 * at[1] - at[2] - 3.0 * at[0]) / (0.5 * h))
+        better = bend < least[left]
+        slopes[left[better]], least[left[better]] = fine[better], bend[better]
+        kinked = ~(bend <= SAME * np.abs(fine) + NOISE * np.max(np.abs(at), axis=0) / abs(h))
+        if not kinked.any():
+            break
+        left, h = left[kinked], h * FINER
+    return slopes
 
 
 def arrays_of(record: CompiledRecord) -> list[np.ndarray]:

@@ -7,13 +7,15 @@ description (reduced/residuals.py), as in maximal coordinates (gradient.py).
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.base.checks import by_name, choice, flag, function_of, sequence_of
 from varint.base.errors import ArgumentError
+from varint.derivatives.jumps import InputKinks, Jumps, MotionKinks
+from varint.derivatives.kinks import WHOLE, beside, of_one_side
 from varint.derivatives.meshes.numbers import share_of_steps
 from varint.derivatives.numbers import (
     START,
@@ -27,10 +29,11 @@ from varint.derivatives.numbers import (
     start_of,
 )
 from varint.derivatives.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked
+from varint.derivatives.reduced.law_stages import LawStages
 from varint.derivatives.reduced.records import ReducedSetting
 from varint.derivatives.reduced.residuals import Described, ReducedAdjoint
 from varint.derivatives.reduced.tape import ReducedTape
-from varint.derivatives.stage_slopes import MATTERS, slopes_of, tell_kink
+from varint.derivatives.stage_slopes import MATTERS, slopes_at_bound, slopes_of
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.charts import EXPONENTIAL
 from varint.methods.reduced.integrators import DEFAULT, INTEGRATORS
@@ -44,6 +47,7 @@ from varint.runs.parts import Arguments, posed, with_arguments
 from varint.runs.problem import Problem
 from varint.step.laws import SPRING
 
+TAKEN = "mechanism", "objective", "times", "parameters"
 START_Q, START_RATES = f"{START}.q", f"{START}.qdot"
 SCHEMES = {name: kind for name, kind in INTEGRATORS.items() if issubclass(kind, Implicit | Explicit)}
 
@@ -105,17 +109,46 @@ def gradient(
     ConvergenceError
         A step could not be solved; it carries no trajectory.
     """
+    run = _of_run(arguments)
+    run.jumps.tell()
+    run.motions.tell(run.gradient)
+
+    def there(number: Number, value: np.ndarray) -> Any:
+        return _of_run(beside(arguments, number, value)).gradient[number.name]
+
+    return of_one_side(run.gradient, run.kinked, run.numbers, there)
+
+
+class OfRun(NamedTuple):
+    """A gradient along the branches of laws, what was differentiated by, and what there is to say of it.
+
+    ``kinked``: see `of_one_side`.
+    """
+
+    gradient: Gradient
+    numbers: dict[str, Number]
+    kinked: dict[str, set[int]]
+    jumps: Jumps
+    motions: MotionKinks
+
+
+def _of_run(arguments: Arguments) -> OfRun:
+    """The gradient for arguments of `gradient`."""
+    given = arguments.values
+    mechanism, objective, times, parameters = (given[name] for name in TAKEN)
+    of_mechanism, scheme = given["of_mechanism"], given["scheme"]
     function_of(objective, "objective", ArgumentError)
     made, own = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
     if not isinstance(mechanism, Problem):
         choice(scheme, SCHEMES, "scheme", ArgumentError)
         arguments = arguments.replaced(mechanism=made, integrator=scheme)
     problem, method = posed(arguments, Reduced, only=True, integrator=DEFAULT)
-    names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
+    asked = given["with_respect_to"]
+    names = [asked] if isinstance(asked, str) else asked
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
     check_names(names)
-    asked = [name for name in names if name not in (START, START_Q, START_RATES)]
-    numbers = {name: own[name] if name in own else number_of(made, name) for name in asked}
+    starts = START, START_Q, START_RATES
+    numbers = {name: own[name] if name in own else number_of(made, name) for name in names if name not in starts}
     kind = SCHEMES[choice(method.integrator, SCHEMES, "integrator", ArgumentError)]
     refuse(made, USES["reduced gradient"])
     refuse(made, method.use)
@@ -131,34 +164,39 @@ def gradient(
     of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
     value, by_bodies, by_vertices = by_states(of_states, states, alone, made.compiled.length, problem.duration)
     adjoints = [ReducedAdjoint(run, *by) for by in zip(by_bodies, by_vertices, strict=True)]
+    laws = LawStages(run)
+    jumps, inputs = Jumps(len(adjoints), laws), InputKinks(len(adjoints), laws, numbers)
+    motions = MotionKinks(len(adjoints), laws)
+    laws.go_back(adjoints, [each for each in (jumps, inputs, motions) if each.watches])
     by: dict[str, Any] = {}
+    kinked = {name: {WHOLE if numbers[name].value.ndim else 0} for name in inputs.names}
     for name in names:
         if name == START:
             found: list[Any] = [StateGradient(*np.split(each.by_first_state(), 4, axis=1)) for each in adjoints]
         elif name in (START_Q, START_RATES):
             found = [each.by_coordinates(first)[name == START_RATES] for each in adjoints]
         else:
-            found, kinked = _by_number(numbers[name], adjoints, state)
-            if kinked:
-                tell_kink(name)
+            found, at_kink = _by_number(numbers[name], adjoints, state, motions.forces)
+            if at_kink and name not in kinked:
+                kinked[name] = at_kink
         if of_mechanism and name in numbers:
             itself = by_itself(objective, numbers[name], made, states, alone)
             found = [through + direct for through, direct in zip(found, itself, strict=True)]
         by[name] = stacked(found, not value.ndim)
-    return Gradient(value if value.ndim else float(value), by, states)
+    return OfRun(Gradient(value if value.ndim else float(value), by, states), numbers, kinked, jumps, motions)
 
 
 def _by_number(
-    number: Number, adjoints: Sequence[ReducedAdjoint], state: State | ReducedState | None
-) -> tuple[list["float | np.ndarray"], bool]:
-    """The derivatives by a number of the description, of its shape, and whether the run stands at a kink by it.
+    number: Number, adjoints: Sequence[ReducedAdjoint], state: State | ReducedState | None, at_kinks: set[int]
+) -> tuple[list["float | np.ndarray"], set[int]]:
+    """The derivatives by a number of the description, of its shape, and its components by which the run is at a kink.
 
-    ``state`` as in `gradient`.
+    ``state`` as in `gradient`; ``at_kinks``: forces whose laws are at kinks. At a bound differences do not show them.
     """
     run, mechanism = adjoints[0].run, adjoints[0].run.mechanism
     if _is_input(number, mechanism):
         pairs = [_by_input(number, adjoint, state) for adjoint in adjoints]
-        return [slope for slope, _ in pairs], any(kinked for _, kinked in pairs)
+        return [slope for slope, _ in pairs], {WHOLE} if any(kinked for _, kinked in pairs) else set()
 
     def scalars(changed: Mechanism) -> list[tuple[float, np.ndarray]]:
         other = Described(run, changed, _start_of(changed, state))
@@ -166,19 +204,24 @@ def _by_number(
 
     laws, share = mechanism.compiled.plan.laws, share_of_steps(number, mechanism)
     smooth = bool((laws.kind == SPRING).all()) and not mechanism.compiled.plan.loads.kind.size
-    parts, found, kinked = by_differences(number, mechanism, scalars, share), [], False
+    parts, found, kinked = by_differences(number, mechanism, scalars, share), [], set()
     for k in range(len(adjoints)):
         slopes = []
-        for part in parts:
-            if smooth or -part.step not in part.made or part.step not in part.made:  # or at a bound, from one side
+        for n, part in enumerate(parts):
+            if smooth:
                 slopes.append(part.of(partial(_whole, k)))
                 continue
 
             def values(share: float, stages: np.ndarray, k: int = k, part: Differences = part) -> np.ndarray:
                 return part.at(share * part.step)[k][1][stages]
 
-            by_stage, kink = slopes_of(values, len(part.made[part.step][k][1]), 1.0, rounded=True)
-            kinked |= kink > MATTERS * float(np.abs(by_stage).sum())
+            count = len(part.at(0.0)[k][1])
+            if (above := part.step in part.made) and -part.step in part.made:
+                by_stage, kink = slopes_of(values, count, 1.0, rounded=True)
+            else:
+                by_stage, kink = slopes_at_bound(values, count, 1.0 if above else -1.0), np.inf if at_kinks else 0.0
+            if kink > MATTERS * float(np.abs(by_stage).sum()):
+                kinked.add(n)
             slopes.append(part.of(partial(_beside_stages, k)) + float(by_stage.sum()) / part.step)
         found.append(of_shape(number, slopes))
     return found, kinked

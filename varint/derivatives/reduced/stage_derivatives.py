@@ -74,7 +74,8 @@ def with_vertices_unmarked(marks: np.ndarray, count: int) -> np.ndarray:
     return np.append(marks, np.zeros(count - marks.size, dtype=bool))
 
 
-def _evaluate(inverse: InverseDynamics, step: Step, stage: Stage) -> None:
+def evaluate_stage(inverse: InverseDynamics, step: Step, stage: Stage) -> None:
+    """Evaluate tau and sigma at a stage, in the charts of the step."""
     e = inverse.equations
     e.recall(step.memory)
     e.integrate_from(stage.integral, stage.s)
@@ -89,7 +90,7 @@ class ImplicitStage:
 
     def __init__(self, inverse: InverseDynamics, step: Step, stage: Stage) -> None:
         e, s, count = inverse.equations, stage.s, len(stage.x)
-        _evaluate(inverse, step, stage)
+        evaluate_stage(inverse, step, stage)
         self.tau_q, tau_v, self.tau_a, self.sigma_q, sigma_v = self._derivatives(inverse)
         self.s, self.nq = s, e.nq
         self.free, self.steady = (
@@ -166,7 +167,7 @@ class ExplicitStage:
 
     def __init__(self, inverse: InverseDynamics, step: Step, stage: Stage) -> None:
         e = inverse.equations
-        _evaluate(inverse, step, stage)
+        evaluate_stage(inverse, step, stage)
         self.tau_q, self.tau_v = inverse.derivatives(1.0, 0.0, 0.0)[0], inverse.derivatives(0.0, 1.0, 0.0)[0]
         self.free, self.steady = ~e.driven_columns, steady_columns(e)
         self.tau_state, self.flow_by_q, self.flow_by_state = _of_states(e, e.nq)

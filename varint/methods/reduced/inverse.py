@@ -131,6 +131,18 @@ class InverseDynamics:
     def _change_more(self) -> None:
         """Add changes of further terms of `_load` to ``tangent.wrench_change``, for the present changes of motion."""
 
+    def motion_along(self, u: np.ndarray) -> np.ndarray:
+        """Return the motions (nb, 6) of the bodies along a change u (nq,) of q, after `evaluate`, in kernel order.
+
+        Translations, m, world, and rotation vectors, rad, body axes.
+        """
+        e, none = self.equations, np.zeros(self.equations.nq)
+        tangents.change_motions(self.tangent, u, none, none)
+        force_tangents.changes_of_bodies(
+            self.node, e.rotation, e.work.twist, self._pose, self._change, self._motion, self._faster
+        )
+        return self._motion
+
     def body_changes(self, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """Return derivatives (nb, 12, 2 nq) of poses and velocities of the bodies by q and dq, in kernel order.
 
