@@ -63,14 +63,15 @@ def single_change(number, slope):
 
 
 def holds(slope, row, least, told, is_input, at):
-    """Whether a derivative is that of a run, or, where it is told, the sides differ; by an input it is that of one.
+    """Whether a derivative is that of a run, or, where a kink is told, that of one of its sides, which differ.
 
     ``at``: whether the law was brought to its kink by another number, to round-off: a side is enough then.
     """
     central, right, left = row
     sides = [each for each in (right, left) if np.isfinite(each)]
     if told and not is_input:
-        return len(sides) < 2 or not near(right, left, least)
+        differ = len(sides) < 2 or not near(right, left, least)
+        return differ and any(near(slope, each, least) for each in sides)
     return any(near(slope, each, least) for each in [central, *(sides if told or at or len(sides) < 2 else [])])
 
 

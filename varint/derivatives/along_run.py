@@ -8,7 +8,7 @@ from varint.derivatives.taped import MaximalTape
 from varint.plan import Compiled
 from varint.step.workspace import workspace
 
-Add = Callable[[int, Adjoint, Any], Any]
+Add = Callable[[int, Any, Any], Any]  # of an `Adjoint`, or of what has its ``by`` alone
 
 
 class MotionSum:

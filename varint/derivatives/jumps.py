@@ -202,7 +202,7 @@ class MotionKinks(MotionSum):
         if labels and (moving := [repr(name) for name in names if name in MOVING]):
             warnings.warn(
                 f"the run stands at a kink of {labels[0]}: derivatives by {' and '.join(moving)} are those of the"
-                " branch that its effort takes there, one of the two sides. Start a little beside the kink for the other one",
+                " branch that its effort takes there, one of the two sides. Start a little beside it for the other",
                 KinkWarning,
                 stacklevel=level_of_user(),
             )

@@ -81,9 +81,9 @@ def _with_side(
         sides[side] = np.reshape(2.0 * np.array(near) - far, parts.shape)[:, place]  # at the kink itself
     least = NOTHING * value / float(np.abs(change).max())
     name = f"{number.name}[{k}]" if number.value.ndim and k != WHOLE else number.name
-    if len(sides) == 2 and _alike(*sides.values(), least):
+    if len(sides) == 2 and _alike(sides["above"], sides["below"], least):
         parts[:, place] = 0.5 * (sides["above"] + sides["below"])
-    elif len(sides) == 1 and _alike(*sides.values(), parts[:, place], least):
+    elif len(sides) == 1 and _alike(next(iter(sides.values())), parts[:, place], least):
         pass  # the bound of the number is no kink
     elif sides:
         larger = max(sides, key=lambda side: float(np.linalg.norm(sides[side])))
