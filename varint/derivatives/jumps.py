@@ -36,7 +36,7 @@ class LawRun(Protocol):
 
     @property
     def tape(self) -> Tape:
-        """What laws depend on in the stages, beside `LawGradient.by`."""
+        """Inputs and internal variables of laws in the stages, and the sizes of these."""
 
     @property
     def dt(self) -> float:
