@@ -172,7 +172,7 @@ class OfRun(NamedTuple):
 
 
 def _of_run(arguments: Arguments, quiet: bool = False) -> OfRun:
-    """The gradient for arguments of `gradient`; ``quiet``: leave out the warning of steps that did not resolve the motion."""
+    """The gradient for arguments of `gradient`; ``quiet``: warn of no steps that did not resolve the motion."""
     given = arguments.values
     mechanism, objective, times, parameters = (given[name] for name in TAKEN)
     of_mechanism, memory = given["of_mechanism"], given["memory"]
