@@ -11,7 +11,7 @@ import importlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +24,7 @@ from varint.derivatives.backward import Adjoint, adjoints_of
 from varint.derivatives.changes import Changed, Changes, bends
 from varint.derivatives.given import LoadPlace
 from varint.derivatives.jumps import MOVING, InputKinks, Jumps, MotionKinks
-from varint.derivatives.kinks import WHOLE, beside, of_one_side
+from varint.derivatives.kinks import WHOLE, OfRun, beside, of_one_side
 from varint.derivatives.local import Derivative, Local
 from varint.derivatives.meshes.adjoint import MeshAdjoint
 from varint.derivatives.meshes.numbers import MeshNumbers
@@ -148,27 +148,7 @@ def gradient(
     """
     if isinstance(mechanism, Problem) and isinstance(duration, Method) and duration.gradient_in:
         return _by_others(arguments, duration.gradient_in)
-    run = _of_run(arguments)
-    run.jumps.tell()
-    run.motions.tell(run.gradient)
-
-    def there(number: Number, value: np.ndarray) -> Any:
-        return _of_run(beside(arguments, number, value), quiet=True).gradient[number.name]
-
-    return of_one_side(run.gradient, run.kinked, run.numbers, there)
-
-
-class OfRun(NamedTuple):
-    """A gradient along the branches of laws, what was differentiated by, and what there is to say of it.
-
-    ``kinked``: see `of_one_side`.
-    """
-
-    gradient: Gradient
-    numbers: dict[str, Number]
-    kinked: dict[str, set[int]]
-    jumps: Jumps
-    motions: MotionKinks
+    return of_one_side(_of_run(arguments), lambda number, value: _of_run(beside(arguments, number, value), quiet=True))
 
 
 def _of_run(arguments: Arguments, quiet: bool = False) -> OfRun:

@@ -8,12 +8,13 @@ sides are therefore derivatives of runs beside the kink, of which the larger in 
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from varint.base.callers import level_of_user
 from varint.base.errors import KinkWarning, VarintError
+from varint.derivatives.jumps import Jumps, MotionKinks
 from varint.derivatives.numbers import Number
 from varint.derivatives.objective import Gradient
 from varint.runs.parts import Arguments
@@ -36,33 +37,35 @@ def beside(arguments: Arguments, number: Number, value: np.ndarray) -> Arguments
     )
 
 
-def of_one_side(
-    gradient: Gradient,
-    kinked: Mapping[str, Collection[int]],
-    numbers: Mapping[str, Number],
-    derivative: Callable[[Number, np.ndarray], Any],
-) -> Gradient:
-    """Return a gradient with derivatives of one side at kinks, and warn of them.
+class OfRun(NamedTuple):
+    """A gradient along the branches that laws take, and what there is to say of its run.
 
-    Parameters
-    ----------
-    gradient : Gradient
-    kinked : dict of str to int
-        Names of numbers by which the run stands at a kink, and the components along which it does, or WHOLE.
-    numbers : dict of str to Number
-    derivative : function
-        The derivative by a Number of a run in which it has another value. Raises VarintError where there is none.
+    ``numbers``: those it is by, by name. ``kinked``: names of those by which the run stands at a kink, each with the
+    components along which it does, or WHOLE.
     """
-    by = dict(gradient.by)
-    for name, components in kinked.items():
+
+    gradient: Gradient
+    numbers: Mapping[str, Number]
+    kinked: Mapping[str, Collection[int]]
+    jumps: Jumps
+    motions: MotionKinks
+
+
+def of_one_side(run: OfRun, again: Callable[[Number, np.ndarray], OfRun]) -> Gradient:
+    """Return the gradient with derivatives of one side at kinks; warn of jumps and kinks.
+
+    ``again``: the same of a run in which a Number has another value. Raises VarintError where there is none.
+    """
+    run.jumps.tell()
+    run.motions.tell(run.gradient)
+    by, value = dict(run.gradient.by), float(np.abs(run.gradient.value).max())
+    for name, components in run.kinked.items():
         for k in sorted(components):
-            by[name] = _with_side(by[name], numbers[name], k, derivative, float(np.abs(gradient.value).max()))
-    return Gradient(gradient.value, by, gradient.states)
+            by[name] = _with_side(by[name], run.numbers[name], k, again, value)
+    return Gradient(run.gradient.value, by, run.gradient.states)
 
 
-def _with_side(
-    whole: Any, number: Number, k: int, derivative: Callable[[Number, np.ndarray], Any], value: float
-) -> Any:
+def _with_side(whole: Any, number: Number, k: int, again: Callable[[Number, np.ndarray], OfRun], value: float) -> Any:
     """Return the derivative by a number, ``whole``, with that of one side for its component k; warn of the kink.
 
     ``value``: size of the objective.
@@ -75,7 +78,8 @@ def _with_side(
     sides: dict[str, np.ndarray] = {}
     for side, sign in (("above", 1.0), ("below", -1.0)):
         try:
-            near, far = (derivative(number, number.value + sign * n * BESIDE * change) for n in (1.0, 2.0))
+            places = (number.value + sign * n * BESIDE * change for n in (1.0, 2.0))
+            near, far = (again(number, place).gradient[number.name] for place in places)
         except VarintError:  # beyond a bound of the number, or no run
             continue
         sides[side] = np.reshape(2.0 * np.array(near) - far, parts.shape)[:, place]  # at the kink itself

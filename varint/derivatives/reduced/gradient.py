@@ -7,7 +7,7 @@ description (reduced/residuals.py), as in maximal coordinates (gradient.py).
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import by_name, choice, flag, function_of, sequence_of
 from varint.base.errors import ArgumentError
 from varint.derivatives.jumps import InputKinks, Jumps, MotionKinks
-from varint.derivatives.kinks import WHOLE, beside, of_one_side
+from varint.derivatives.kinks import WHOLE, OfRun, beside, of_one_side
 from varint.derivatives.meshes.numbers import share_of_steps
 from varint.derivatives.numbers import (
     START,
@@ -109,27 +109,7 @@ def gradient(
     ConvergenceError
         A step could not be solved; it carries no trajectory.
     """
-    run = _of_run(arguments)
-    run.jumps.tell()
-    run.motions.tell(run.gradient)
-
-    def there(number: Number, value: np.ndarray) -> Any:
-        return _of_run(beside(arguments, number, value)).gradient[number.name]
-
-    return of_one_side(run.gradient, run.kinked, run.numbers, there)
-
-
-class OfRun(NamedTuple):
-    """A gradient along the branches of laws, what was differentiated by, and what there is to say of it.
-
-    ``kinked``: see `of_one_side`.
-    """
-
-    gradient: Gradient
-    numbers: dict[str, Number]
-    kinked: dict[str, set[int]]
-    jumps: Jumps
-    motions: MotionKinks
+    return of_one_side(_of_run(arguments), lambda number, value: _of_run(beside(arguments, number, value)))
 
 
 def _of_run(arguments: Arguments) -> OfRun:
