@@ -45,6 +45,7 @@ class Described:
             and np.array_equal(e.compiled.order, before.compiled.order)
             and np.array_equal(e.closures.joint, before.closures.joint)
             and (e.row_count, e.law_state.size) == (before.row_count, before.law_state.size)
+            and e.ws.efforts.value_near.size == before.ws.efforts.value_near.size
             and [drive.name for drive in e.drives] == [drive.name for drive in before.drives]
         )
         if not alike:
