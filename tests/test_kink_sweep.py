@@ -18,6 +18,10 @@ WITHIN = 1e-6  # of a derivative, or of a share of the objective
 SHARE = 1e-3
 STEPS = (1e-4, 1e-5, 1e-3, 1e-6)  # of differences, as a share of a number's size: of which one has to agree
 BESIDE = 2e-3  # of a number's size: below and above a kink
+WITH_KINKS = (
+    "Cable", "JointStop", "LengthStop", "GroundContact", "SphereContact", "UserContact", "MultiPointCable", "Tendon",
+    "Musculotendon",
+)  # fmt: skip
 
 
 def in_maximal_coordinates(mechanism, objective, names, state):
@@ -155,7 +159,7 @@ def test_every_number_of_every_force_beside_its_kinks(name, start):
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["Cable", "JointStop", "LengthStop", "GroundContact", "VelocityMotor", "Tendon"])
+@pytest.mark.parametrize("name", WITH_KINKS)
 def test_numbers_beside_kinks_in_reduced_coordinates(name):
     mechanism, state = moving(sample_mechanism(np.random.default_rng(1), SAMPLES[name]))
     for changed, force, at in cases(mechanism, state):
