@@ -96,7 +96,6 @@ def test_the_sign_of_a_tiny_force_decides_nothing(run, torque):
 
 @pytest.mark.parametrize("order", [1, 2, 4])
 @pytest.mark.parametrize("torque", [-0.01, 0.0, 0.01])
-@pytest.mark.filterwarnings("ignore::varint.UnresolvedWarning")  # order 1 counts the work of a motor at the mean rate
 def test_starts_come_back_at_the_documented_rate(torque, order):
     """From rest the gap follows 0.2 (1 + b t) exp(-b t), b = 5 / s, up to t = 1 / b, or the motion by the torque.
 
@@ -171,13 +170,69 @@ def test_a_limit_elsewhere_is_hit_while_a_start_comes_back(order):
     assert float(run.coordinates["hb"][-1]) == pytest.approx(0.95, abs=1e-6)
 
 
-@pytest.mark.parametrize("order", [1, 2])
-def test_a_start_that_cannot_come_back_is_named(order):
-    """One stop is on the other's way: the run ends there."""
+METHODS = {
+    **{f"order {n}": lambda m, T, s, n=n: vi.simulate(m, T, 1e-2, state=s, order=n) for n in (1, 2, 4)},
+    **{
+        name: lambda m, T, s, name=name: vi.redmax.simulate(m, T, 1e-2, state=s, integrator=name)
+        for name in ("dop853", "rk4", "sdirk2")
+    },
+}
+every_method = pytest.mark.parametrize("run", METHODS.values(), ids=METHODS)
+
+
+@every_method
+@pytest.mark.parametrize("angle", [0.0, 0.4, 1.0])
+def test_a_start_that_cannot_come_back_is_named(run, angle):
+    """One stop is on the other's way, or both are beyond: the run ends there."""
     stops = [vi.JointStop("low", joint="h", lower=0.5), vi.JointStop("high", joint="h", upper=0.3)]
     mechanism = dataclasses.replace(disc(), forces=stops)
-    with pytest.raises(vi.ConvergenceError, match=r"cannot come back: .* jointstop 'low', jointstop 'high' at once"):
-        vi.simulate(mechanism, 1.0, 1e-2, state=mechanism.state(**BACK), order=order)
+    with pytest.raises(vi.ConvergenceError, match=r"cannot come back: .* jointstop 'low'.* jointstop 'high'.*once"):
+        run(mechanism, 1.0, mechanism.state(coordinates={"h": angle}, **BACK))
+
+
+@every_method
+def test_a_start_that_is_held_back_elsewhere_is_named(run):
+    """By a rope that goes taut at 0.1 m, where the stop asks for 0.2 m."""
+    body = vi.Body.sphere("b", 0.05, 1.0)
+    guide = vi.Prismatic("p", "world", "b", point=(0, 0, 0), axis=(1, 0, 0))
+    rope = vi.LengthStop("rope", "world", "b", point_a=(-1, 0, 0), point_b=(0, 0, 0), upper=1.1)
+    forces = [vi.JointStop("stop", joint="p", lower=0.2), rope]
+    mechanism = vi.Mechanism("m", [body], [guide], gravity=(0, 0, 0), forces=forces)
+    with pytest.raises(vi.ConvergenceError, match=r"cannot come back: .*jointstop 'stop'.*lengthstop 'rope' at once"):
+        run(mechanism, 2.0, mechanism.state(**BACK))
+
+
+@pytest.mark.parametrize("name", ["order 1", "order 2", "dop853"])
+def test_a_start_that_a_contact_holds_back_is_named(name):
+    """A wall at 0.1 m, where the stop asks for 0.2 m."""
+    body = vi.Body.sphere("b", 0.05, 1.0)
+    guide = vi.Prismatic("p", "world", "b", point=(0, 0, 0), axis=(1, 0, 0))
+    wall = vi.HardContact("wall", body="b", points=[(0.05, 0, 0)], ground=(0.15, 0, 0), normal=(-1, 0, 0))
+    forces = [vi.JointStop("stop", joint="p", lower=0.2), wall]
+    mechanism = vi.Mechanism("m", [body], [guide], gravity=(0, 0, 0), forces=forces)
+    with pytest.raises(vi.ConvergenceError, match=r"cannot come back: .*jointstop 'stop'.*hardcontact 'wall'"):
+        METHODS[name](mechanism, 2.0, mechanism.state(**BACK))
+
+
+@pytest.mark.parametrize("torque", [-0.01, 0.01])
+def test_order_1_resolves_a_motor_against_a_stop_that_lets_a_start_come_back(torque):
+    """No warning, with the same residual as order 2."""
+    mechanism = disc(torque)
+    run = vi.simulate(mechanism, 1.0, 1e-3, state=mechanism.state(coordinates={"h": 1.2}, **BACK), order=1)
+    assert not len(run.unresolved)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_units_of_stops_of_composite_joints_are_named(run):
+    """Rad along its turns, m along its slide."""
+    parts = [{"type": "Revolute", "axis": (0, 0, 1)}, {"type": "Prismatic", "axis": (1, 0, 0)}]
+    joint = vi.Composite("c", "world", "disc", point=(0, 0, 0), parts=[*parts, {"type": "Revolute", "axis": (0, 1, 0)}])
+    for coordinate, unit in enumerate(("rad", "m", "rad")):
+        stop = vi.JointStop("s", joint="c", coordinate=coordinate, upper=1.0)
+        mechanism = dataclasses.replace(disc(), joints=[joint], forces=[stop])
+        q = np.where(np.arange(3) == coordinate, 1.5, 0.0)
+        with pytest.raises(vi.StateError, match=f"at 1.5 {unit}, by 0.5 {unit} beyond the upper limit 1 {unit}"):
+            RUNS[run](mechanism, mechanism.state(coordinates={"c": q}))
 
 
 def test_runs_go_on_from_their_nodes_while_a_start_comes_back(tmp_path):

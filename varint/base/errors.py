@@ -15,6 +15,7 @@ UnresolvedWarning        the same as UnresolvedError, as a warning              
 LockedWarning            nothing moved, as the joints allow no motion             (UserWarning)
 SparseNodesWarning       recorded nodes are too far apart for the result          (UserWarning)
 TurnsWarning             an angle may have any number of turns at the start       (UserWarning)
+RestartWarning           a run starts from a node that is not all of its state     (UserWarning)
 FailedMembersWarning     members of an ensemble failed                            (UserWarning)
 KinkWarning              a gradient passes a jump of a force, or is at a kink     (UserWarning)
 DegreesWarning           an angle in rad looks like degrees                       (UserWarning)
@@ -120,6 +121,10 @@ class SparseNodesWarning(VarintWarning):
 
 class TurnsWarning(VarintWarning):
     """Poses do not say how many turns an angle between wide stops has at the start: `State.turns` of a state do."""
+
+
+class RestartWarning(VarintWarning):
+    """A run starts from a node of a run by the same method, whose steps depend on those before, see `State`."""
 
 
 class LockedWarning(VarintWarning):

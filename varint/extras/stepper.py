@@ -15,8 +15,9 @@ from varint.base.display import Shown, names_text
 from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.derivatives.linear import Linearization, linearize
 from varint.files.runs.made_with import MADE_WITH, made_with
-from varint.kinematics.frames import followed_vectors, nearest_coordinates
+from varint.kinematics.frames import nearest_coordinates
 from varint.kinematics.initial_state import checked_start
+from varint.kinematics.turns import followed_size
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import by_mesh
 from varint.methods.held import Held, HeldMarch, HeldRun
@@ -34,6 +35,7 @@ from varint.results.energy_reader import EnergyReader
 from varint.results.forces import check_laws
 from varint.results.half_turns import HalfTurns
 from varint.results.inputs.at_nodes import inputs_at
+from varint.results.node_turns import followed_from
 from varint.results.record import HeldNodes, Record
 from varint.results.resolution import finer_step
 from varint.runs.method import Method
@@ -415,12 +417,10 @@ class Stepper(Shown):
             shift = nearest_coordinates(joint, q[-1:], known[None])[0] - q[-1]
             counted[name] = nearest_coordinates(joint, q, q + shift).reshape(counted[name].shape)
         motion = type(motion)(motion.record, counted)
-        motion.__dict__["_rotations"] = {
-            each.force: followed_vectors(
-                self.mechanism, each.bodies, motion.quat_wxyz[::-1], last.memory[each.force][-3:]
-            )[::-1]
-            for each in self.mechanism.compiled.followed
-        }
+        compiled = self.mechanism.compiled
+        angles = {force: q[len(q) - followed_size(compiled, force) :] for force, q in last.memory.items()}
+        followed = followed_from(self.mechanism, motion.position[::-1], motion.quat_wxyz[::-1], angles)
+        motion.__dict__["_followed"] = {force: q[::-1] for force, q in followed.items()}
         return motion
 
     def _facts(self) -> tuple[str, ...]:

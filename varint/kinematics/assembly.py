@@ -26,7 +26,7 @@ from varint.kinematics.frames import (
 from varint.kinematics.least_motions import LeastMotions
 from varint.kinematics.open_loops import conflict, freed
 from varint.kinematics.tree_poses import are_at, are_closed, poses_along_tree
-from varint.kinematics.turns import TurnCounter, checked_turns, coordinates_near
+from varint.kinematics.turns import TurnCounter, checked_turns, coordinates_near, kept_sums, refollowed
 from varint.model.bounds import bounded_array
 from varint.model.forces.coupled import Coupled
 from varint.model.joints.base import Joint
@@ -138,9 +138,9 @@ def assemble(
     motion = _matched(structure, compiled, rates, x, R, motion, still=bodies)
     near = {**checked_turns(structure, guess, "guess"), **{name: coordinates[name] for name in targets}}
     turns = coordinates_near(structure, x, R, near)
-    return replace(
-        state_of(x, R, motion, like=quat_wxyz), turns=turns, memory=guess.memory, beyond_stops=guess.beyond_stops
-    )
+    memory = {name: values for name, values in guess.memory.items() if not kept_sums(structure, name)}
+    state = replace(state_of(x, R, motion, like=quat_wxyz), turns=turns, memory=memory, beyond_stops=guess.beyond_stops)
+    return refollowed(structure, compiled, state) if targets else state
 
 
 def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Mapping[str, np.ndarray]) -> State:

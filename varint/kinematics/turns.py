@@ -10,8 +10,12 @@ import numpy as np
 from varint.base.callers import level_of_user
 from varint.base.checks import array_of, by_name, shown
 from varint.base.errors import StateError, TurnsWarning
+from varint.kinematics.followed_angles import followed_at
 from varint.kinematics.frames import JointFrames, nearest_coordinates, with_world
+from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Constraint, Effort
+from varint.model.forces.coupled import Coupled
+from varint.model.forces.measured import euler_place, vector_entries
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Turn
 from varint.model.state import State
@@ -36,25 +40,44 @@ class Reference:
         Joint name to coordinates (dof,), rad; of joints where one differs from zero.
     wide : dict
         Name of a joint whose stops leave more than one turn free to the label of a stop.
+    angles : dict
+        Joint, number of a coordinate and Euler angles to the reference of the angle, rad, likewise.
+    vectors : dict
+        Name of a joint along whose rotation vector a force acts to the label of the force and the vector's entries.
     """
 
     def __init__(self, structure: Structure) -> None:
         self.values: dict[str, np.ndarray] = {}
         self.wide: dict[str, str] = {}
-        ranges: dict[tuple[str, int], tuple[float, float]] = {}
-        labels: dict[tuple[str, int], str] = {}
+        self.angles: dict[tuple[str, int, str], float] = {}
+        self.vectors: dict[str, tuple[str, slice]] = {}
+        ranges: dict[tuple[str, int, str], tuple[float, float]] = {}
+        labels: dict[tuple[str, int, str], str] = {}
         for force in structure.forces:
-            bounds = force.joint_range()
-            if bounds is None or not _folds(structure.joint(bounds[0]), bounds[1]):
+            bounds, angles = force.joint_range(), ""
+            if isinstance(force, AlongCoordinate):
+                angles = force.angles or ""
+                self._note_vector(structure, force)
+            if bounds is None or not _folds(structure.joint(bounds[0]), bounds[1], angles):
                 continue
-            angle, (lower, upper) = bounds[:2], ranges.get(bounds[:2], (-np.inf, np.inf))
+            angle = *bounds[:2], angles
+            lower, upper = ranges.get(angle, (-np.inf, np.inf))
             ranges[angle], labels[angle] = (max(lower, bounds[2]), min(upper, bounds[3])), force.label
-        for (name, number), (lower, upper) in ranges.items():
+        for (name, number, angles), (lower, upper) in ranges.items():
             if upper - lower > TURN + ROUND_OFF:
-                self.wide[name] = labels[name, number]
+                self.wide[name] = labels[name, number, angles]
             middle = _middle(lower, upper)
-            if middle:
+            if middle and angles:
+                self.angles[name, number, angles] = middle
+            elif middle:
                 self.values.setdefault(name, np.zeros(structure.joint(name).dof))[number] = middle
+
+    def _note_vector(self, structure: Structure, force: AlongCoordinate) -> None:
+        """Keep the joint of a force whose measure jumps at half a turn."""
+        elements = [e for e in force.elements(structure) if isinstance(e, Effort | Constraint)]
+        if any(measure.jumps for element in elements for measure in element.measures):
+            joint = structure.joint(force.joint)
+            self.vectors.setdefault(joint.name, (force.label, vector_entries(joint, force.coordinate or 0)))
 
 
 _references: WeakKeyDictionary[Structure, Reference] = WeakKeyDictionary()
@@ -76,8 +99,10 @@ def _middle(lower: float, upper: float) -> float:
     return lower if np.isfinite(lower) else upper
 
 
-def _folds(joint: Joint, number: int) -> bool:
-    """Return whether a coordinate is an angle of which a pose does not say how many turns it has."""
+def _folds(joint: Joint, number: int, angles: str) -> bool:
+    """Return whether a coordinate, or its Euler angle, is one of which a pose does not say how many turns it has."""
+    if angles:
+        return euler_place(joint, number, angles) != 1
     motions = [motion for motion in joint.allowed for _ in range(motion.size)]
     return motions[number].period > 0.0
 
@@ -129,23 +154,26 @@ def checked_memory(structure: Structure, compiled: Compiled, state: State, label
     checked, names = {}, f"memory of the {label}"
     for name, values in by_name(state.memory, structure.force_index, names, "force", StateError).items():
         where = f"memory of {structure.force(name).label} in the {label}"
-        checked[name] = array_of(np.atleast_1d(values), (memory_size(compiled, name),), where, StateError)
+        size = memory_size(compiled, name) or kept_sums(structure, name)
+        checked[name] = array_of(np.atleast_1d(values), (size,), where, StateError)
     return checked
 
 
 def has_counted_angles(structure: Structure) -> bool:
     """Return whether forces count the turns of angles of joints, or of rotation vectors."""
     efforts = [e for elements in structure.elements for e in elements if isinstance(e, Effort | Constraint)]
-    return any(measure.angle_of or measure.followed for effort in efforts for measure in effort.measures)
+    measures = [measure for effort in efforts for measure in effort.measures]
+    return any(measure.angle_of or measure.followed or measure.euler_angle_of for measure in measures)
 
 
 def with_turns(structure: Structure, compiled: Compiled, state: State) -> State:
     """Return a checked state whose ``turns`` are the coordinates at its poses, for a run to start from.
 
     Those that it carries have their turns, others are nearest to the `Reference`. Gives a TurnsWarning where that is a
-    guess: stops leave more than a turn free. Raises StateError.
+    guess: stops leave more than a turn free. Raises StateError, also for a rotation vector beyond half a turn that a
+    force acts along, and for Euler angles that are not defined on their path.
     """
-    if not (state.turns or state.memory or compiled.counted):
+    if not (state.turns or state.memory or compiled.counted or compiled.euler_angles):
         return state
     carried, reference = checked_turns(structure, state, "state"), reference_of(structure)
     near = {name: value for name, value in reference.values.items() if name not in carried}
@@ -158,8 +186,11 @@ def with_turns(structure: Structure, compiled: Compiled, state: State) -> State:
     for name in reference.wide.keys() - carried.keys():
         near.setdefault(name, np.zeros(structure.joint(name).dof))
     memory = checked_memory(structure, compiled, state, "state")
+    memory = with_followed(structure, compiled, state, memory)
     turns = coordinates_near(structure, *with_world(state.position, state.quat_wxyz), near) if near else {}
     for name in reference.wide.keys() - carried.keys():
+        if set(memory) & {angle.force for angle in compiled.euler_angles if angle.joint == name} & set(state.memory):
+            continue
         at = f"{np.round(turns[name], 4).tolist()} rad"
         warnings.warn(
             f"{reference.wide[name]} leaves joint '{name}' more than one turn, and poses do not say which of them it is"
@@ -171,9 +202,57 @@ def with_turns(structure: Structure, compiled: Compiled, state: State) -> State:
     return replace(state, turns=turns, memory=memory)
 
 
+def with_followed(
+    structure: Structure, compiled: Compiled, state: State, memory: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return ``memory`` with the angles and rotation vectors that forces without an entry follow, see `followed_at`.
+
+    Raises StateError, see `with_turns`.
+    """
+    reference = reference_of(structure)
+    for name in reference.vectors.keys() & state.turns.keys():
+        (label, entries), joint = reference.vectors[name], structure.joint(name)
+        near = {name: state.turns[name]}
+        x, R = with_world(state.position, state.quat_wxyz)
+        turned = float(np.linalg.norm(coordinates_near(structure, x, R, near)[name][entries]))
+        if turned > np.pi + ROUND_OFF:
+            raise StateError(
+                f"{label}: the state turns {joint.label} by {turned:.6g} rad, beyond half a turn, where the rotation"
+                " vector jumps and no effort along it is defined: give angles=, or put joints that turn in its place"
+            )
+    if not (compiled.euler_angles or compiled.followed):
+        return dict(memory)
+    names = np.array(compiled.law_names)
+    followed = followed_at(structure, compiled, state, memory, reference.angles)
+    return {**memory, **{name: np.append(compiled.law_start[names == name], q) for name, q in followed.items()}}
+
+
+def refollowed(structure: Structure, compiled: Compiled, state: State) -> State:
+    """Return a state with the same internal variables; angles that forces follow are found along paths anew."""
+    anew = with_followed(structure, compiled, state, {})
+    memory = dict(state.memory)
+    for force in memory.keys() & anew.keys():
+        size = followed_size(compiled, force)
+        memory[force] = np.append(memory[force][:-size], anew[force][-size:])
+    return replace(state, memory=memory)
+
+
+def kept_sums(structure: Structure, force: str) -> int:
+    """Return how many sums of coordinates the force of that name keeps, whose targets a ``memory`` may have."""
+    coupled = structure.force(force)
+    return len(coupled.terms_of(structure)) if isinstance(coupled, Coupled) else 0
+
+
 def memory_size(compiled: Compiled, force: str) -> int:
     """Return how many numbers the force of that name has in the ``memory`` of a state."""
-    return compiled.law_names.count(force) + 3 * any(rotation.force == force for rotation in compiled.followed)
+    return compiled.law_names.count(force) + followed_size(compiled, force)
+
+
+def followed_size(compiled: Compiled, force: str) -> int:
+    """Return how many of these are a rotation vector or an Euler angle that the force follows, the last ones."""
+    if any(angle.force == force and angle.measures for angle in compiled.euler_angles):
+        return 1
+    return 3 * any(rotation.force == force for rotation in compiled.followed)
 
 
 def start_turns(
@@ -197,6 +276,9 @@ def _write_near(
     for rotation in compiled.followed:
         if rotation.force in memory:
             near[rotation.first : rotation.first + 3] = memory[rotation.force][-3:] @ rotation.axes
+    for euler in compiled.euler_angles:
+        if euler.measures and euler.force in memory:
+            near[list(euler.measures)] = memory[euler.force][-1]
     for angle in compiled.counted:
         values = turns.get(angle.joint)
         if values is not None and not np.isnan(values[angle.number]):
@@ -213,13 +295,13 @@ def start_memory(compiled: Compiled, memory: Mapping[str, np.ndarray]) -> np.nda
 
 
 def memory_of(
-    compiled: Compiled, states: np.ndarray, rotations: Mapping[str, np.ndarray] | None = None
+    compiled: Compiled, states: np.ndarray, followed: Mapping[str, np.ndarray] | None = None
 ) -> dict[str, np.ndarray]:
-    """Return the ``memory`` of a state: internal variables (n,) of all laws and ``rotations`` (3,), by force."""
+    """Return the ``memory`` of a state: internal variables (n,) of all laws and ``followed`` angles, by force."""
     names = np.array(compiled.law_names)
     memory = {name: states[names == name].copy() for name in dict.fromkeys(compiled.law_names)}
-    for force, vector in (rotations or {}).items():
-        memory[force] = np.append(memory.get(force, []), vector)
+    for force, values in (followed or {}).items():
+        memory[force] = np.append(memory.get(force, []), values)
     return memory
 
 
@@ -238,16 +320,29 @@ def carrying(compiled: Compiled, state: State, turns: Mapping[str, np.ndarray], 
 
     ``turns``: at the start of the run, of angles that no force counts.
     """
-    if not (turns or compiled.counted or compiled.law_names or compiled.followed):
+    if not (turns or compiled.counted or compiled.law_names or compiled.followed or compiled.euler_angles):
         return state
     turns = {**turns, **counted_turns(compiled, ws.efforts.value_near)}
-    return replace(state, turns=turns, memory=memory_of(compiled, ws.efforts.state, followed_rotations(compiled, ws)))
+    return replace(state, turns=turns, memory=memory_of(compiled, ws.efforts.state, followed_in(compiled, ws)))
 
 
-def followed_rotations(compiled: Compiled, ws: Workspace) -> dict[str, np.ndarray]:
-    """Return the rotation vectors (3,), rad, that forces follow in a workspace, axes of body a in the reference."""
+def followed_in(compiled: Compiled, ws: Workspace) -> dict[str, np.ndarray]:
+    """Return Euler angles (1,) and rotation vectors (3,), rad, that forces follow in a workspace, by force.
+
+    The latter are in axes of body a in the reference.
+    """
     near = ws.efforts.value_near
-    return {each.force: each.axes @ near[each.first : each.first + 3] for each in compiled.followed}
+    rotations = {each.force: each.axes @ near[each.first : each.first + 3] for each in compiled.followed}
+    return rotations | {each.force: near[list(each.measures[:1])] for each in compiled.euler_angles if each.measures}
+
+
+def followed_ends(compiled: Compiled, others: np.ndarray) -> np.ndarray:
+    """Return the two bodies (n, 2), by slot, of measures that count turns, without measures ``others`` (k,)."""
+    measures = compiled.plan.measures
+    numbers = {m for angle in compiled.counted for m in angle.measures}
+    numbers |= {m for angle in compiled.euler_angles for m in angle.measures}
+    numbers |= set(np.flatnonzero(measures.rotation >= 0).tolist())
+    return measures.body[sorted(numbers - set(others.tolist()))]
 
 
 def turns_settings(
@@ -279,14 +374,18 @@ def near_values(
 
 
 def near_of(structure: CompiledStructure, state: State) -> np.ndarray:
-    """Return the values (nm,) from which measures count on at a state, as in a run that starts there, unchecked."""
+    """Return the values (nm,) from which measures count on at a state, as in a run that starts there, unchecked.
+
+    Raises StateError, see `with_followed`.
+    """
     near = {**reference_of(structure).values, **state.turns}
     for angle in structure.compiled.counted:
         joint = structure.joint(angle.joint)
         if absolute(joint):
             x, R = with_world(state.position, state.quat_wxyz)
             near[angle.joint] = JointFrames(structure, joint).measure(x, R)
-    return near_values(structure.compiled, near, state.memory)
+    memory = with_followed(structure, structure.compiled, state, state.memory)
+    return near_values(structure.compiled, near, memory)
 
 
 class TurnCounter:

@@ -98,13 +98,15 @@ def angle_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
 class Angle(Measure):
     """The angle atan2(``sine`` . d, ``cosine`` . d) of ``direction`` d of b against two directions of a (3,), world.
 
-    ``coordinate``: the joint, and the number of its coordinate, that it is.
+    ``coordinate``: the joint, and the number of its coordinate, that it is; ``euler_angle``: these, and the Euler
+    angles of the joint, of which it is the one in place of that coordinate.
     """
 
     sine: np.ndarray
     cosine: np.ndarray
     direction: np.ndarray
     coordinate: tuple[str, int] | None = None
+    euler_angle: tuple[str, int, str] | None = None
 
     kind = "angle"
     angular = True
@@ -115,6 +117,10 @@ class Angle(Measure):
     @property
     def angle_of(self) -> tuple[str, int] | None:
         return self.coordinate
+
+    @property
+    def euler_angle_of(self) -> tuple[str, int, str] | None:
+        return self.euler_angle
 
     def numbers(self, A, x_a, B, x_b):
         return Numbers(u=A.T @ self.sine, v=A.T @ self.cosine, w=B.T @ self.direction)

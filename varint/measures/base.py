@@ -119,6 +119,11 @@ class Measure(Shown):
         return None
 
     @property
+    def euler_angle_of(self) -> tuple[str, int, str] | None:
+        """The joint, the number of its coordinate and the Euler angles, if it is one of these that has turns."""
+        return None
+
+    @property
     def of_product(self) -> str:
         """The joint, a product of exponentials, that it is a coordinate of; "" for other measures."""
         return ""

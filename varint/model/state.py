@@ -29,8 +29,8 @@ class State(Shown):
     internal variables start at the values that the force describes.
 
     Steps of one size by methods of one step go on from a node of a run as the run does. A node is not all where steps
-    depend on those before: of order 1 with forces, "bdf2", adaptive steps and error control; ``resume=True`` and
-    `Stepper.restore` go on with these.
+    depend on those before: of order 1, "bdf2" and adaptive steps, which give a RestartWarning, and of error control,
+    which goes on within its tolerances; ``resume=True`` and `Stepper.restore` go on with these.
     """
 
     position: np.ndarray  # (nb, 3) centre of mass, m, world
@@ -43,6 +43,8 @@ class State(Shown):
     memory: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
     # what a run does that starts here beyond a hard stop: REFUSE or COME_BACK, see `Mechanism.state`
     beyond_stops: str = field(default=REFUSE, kw_only=True)
+    # of a node after the first of a run: the name of the steps that made it, see `check_restart`
+    made_by: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         if self.beyond_stops not in BEYOND_STOPS:

@@ -13,6 +13,7 @@ from varint.base.errors import MechanismError
 from varint.base.numba import CompiledRecord
 from varint.mathematics.products.records import Products
 from varint.model.body import WORLD
+from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Effort, Element
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
@@ -67,6 +68,19 @@ class FollowedRotation(NamedTuple):
     bodies: tuple[str, str]
 
 
+class EulerAngle(NamedTuple):
+    """One of the Euler angles of a joint, ``angles``, that stands for its coordinate ``number`` in a force.
+
+    ``force``: its name; ``measures``: numbers in the plan of those that count its turns, none for the second angle.
+    """
+
+    force: str
+    joint: str
+    number: int
+    angles: str
+    measures: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Compiled(Shown):
     """A plan and the names of its indices.
@@ -94,6 +108,8 @@ class Compiled(Shown):
         Coordinates of joints that forces act along, and whose turns they count.
     followed : tuple of FollowedRotation
         Rotation vectors between two bodies whose turns forces count.
+    euler_angles : tuple of EulerAngle
+        Euler angles of joints that forces act along.
     forces : int
         How many forces the description has, those without an element among them.
     welds : WeldTable, optional
@@ -112,6 +128,7 @@ class Compiled(Shown):
     law_names: tuple[str, ...]
     counted: tuple[CountedAngle, ...]
     followed: tuple[FollowedRotation, ...]
+    euler_angles: tuple[EulerAngle, ...]
     forces: int
     welds: WeldTable | None = None
 
@@ -261,7 +278,8 @@ def _compile(
     owners = roles.force[plan.laws.element[plan.laws.state >= 0]].tolist()
     law_names, forces = tuple(full.forces[k].name for k in owners), len(full.forces)
     counted = _counted(full, roles, places, plan.measures)
-    of_start = efforts.law_starts(roles), law_names, counted, _followed(full, structure, elements, roles, places, plan)
+    followed = _followed(full, structure, elements, roles, places, plan)
+    of_start = efforts.law_starts(roles), law_names, counted, followed, _euler_angles(full, roles, places)
     if welds is None:
         return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, *of_start, forces)
     table = welds.table(full, slot)
@@ -294,6 +312,20 @@ def _counted(structure: Structure, roles: Roles, places: Sequence[int], measures
     return tuple(
         CountedAngle(joint, structure.joint(joint).dof, number, tuple(dict.fromkeys(at)), int(measures.product[at[0]]))
         for (joint, number), at in angles.items()
+    )
+
+
+def _euler_angles(structure: Structure, roles: Roles, places: Sequence[int]) -> tuple[EulerAngle, ...]:
+    """Return the Euler angles that forces act along; ``places``: of the measures in the plan."""
+    numbers: dict[tuple[str, int, str], list[int]] = {}
+    for measure, m in zip(roles.measures, places, strict=True):
+        if measure.euler_angle_of is not None:
+            numbers.setdefault(measure.euler_angle_of, []).append(m)
+    return tuple(
+        EulerAngle(force.name, *angle, tuple(dict.fromkeys(numbers.get(angle, []))))
+        for force in structure.forces
+        if isinstance(force, AlongCoordinate) and force.angles is not None
+        for angle in [(force.joint, force.coordinate or 0, force.angles)]
     )
 
 

@@ -30,7 +30,7 @@ class EnergyReader:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._compiled, self._nb, self._mechanism = mechanism.compiled, len(mechanism.bodies), mechanism
-        self._counts = bool(self._compiled.counted)
+        self._counts = bool(self._compiled.counted or self._compiled.followed or self._compiled.euler_angles)
         self._shapes = (self._nb, 3), (self._nb, 4), (self._nb, 3), (self._nb, 3)
         measures, rows = self._compiled.plan.measures, self._compiled.plan.rows.role.size
         user_potentials = any(getattr(force, "potential", None) is not None for force in mechanism.forces)

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varint.kinematics.followed_angles import euler_angles_at_nodes
 from varint.kinematics.frames import followed_vectors
-from varint.kinematics.turns import memory_of, turning
+from varint.kinematics.restarts import name_of_steps
+from varint.kinematics.turns import followed_size, kept_sums, memory_of, memory_size, turning
+from varint.mechanism.mechanism import Mechanism
 from varint.model.state import REFUSE, State
 
 if TYPE_CHECKING:
@@ -45,10 +48,16 @@ class NodeTurns(Mapping[str, np.ndarray]):
 
 def carrying_node(trajectory: "RecordedMotion", state: State, node: int) -> State:
     """Return the ``state`` of a node with the turns and internal variables there, and its rule for stops."""
-    rotations = {force: q[node] for force, q in trajectory._rotations.items()}
-    memory = memory_of(trajectory.mechanism.compiled, trajectory.law_states[node], rotations)
+    followed = {force: q[node] for force, q in trajectory._followed.items()}
+    memory = memory_of(trajectory.mechanism.compiled, trajectory.law_states[node], followed)
     beyond_stops = trajectory.settings.get("beyond_stops", REFUSE)
-    return replace(state, turns=NodeTurns(trajectory, node), memory=memory, beyond_stops=beyond_stops)
+    for name, values in (trajectory.settings.get("memory") or {}).items():
+        if kept_sums(trajectory.mechanism, name) == len(values):
+            memory[name] = np.array(values, dtype=float)
+    carried = {"memory": memory, "beyond_stops": beyond_stops, "made_by": ""}
+    if trajectory.t[node] > 0.0:
+        carried["made_by"] = name_of_steps(trajectory.settings)
+    return replace(state, turns=NodeTurns(trajectory, node), **carried)
 
 
 def start_turns(settings: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -59,13 +68,29 @@ def start_turns(settings: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return {name: np.array(values, dtype=float) for name, values in (settings.get("turns") or {}).items()}
 
 
-def rotations_at_nodes(trajectory: "RecordedMotion") -> dict[str, np.ndarray]:
-    """Return the rotation vectors (T, 3), rad, that forces follow, by force, axes of body a in the reference."""
-    started, mechanism = trajectory.settings.get("memory") or {}, trajectory.mechanism
-    none = [0.0, 0.0, 0.0]
-    return {
-        rotation.force: followed_vectors(
-            mechanism, rotation.bodies, trajectory.quat_wxyz, started.get(rotation.force, none)[-3:]
-        )
-        for rotation in mechanism.compiled.followed
+def followed_at_nodes(trajectory: "RecordedMotion") -> dict[str, np.ndarray]:
+    """Return rotation vectors (T, 3) and Euler angles (T, 1), rad, that forces follow, by force, at the nodes."""
+    compiled, near = trajectory.mechanism.compiled, {}
+    for force, values in (trajectory.settings.get("memory") or {}).items():
+        if len(values) == memory_size(compiled, force):  # else a run file of an earlier version
+            near[force] = np.array(values[len(values) - followed_size(compiled, force) :], dtype=float)
+    return followed_from(trajectory.mechanism, trajectory.position, trajectory.quat_wxyz, near)
+
+
+def followed_from(
+    mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarray, near: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return `followed_at_nodes` of poses (T, nb, 3), (T, nb, 4).
+
+    Those of the first pose are the nearest to ``near``, by force, or to zero, others to those of the pose before.
+    """
+    compiled, none = mechanism.compiled, np.zeros(3)
+    followed = {
+        each.force: followed_vectors(mechanism, each.bodies, quat_wxyz, near.get(each.force, none))
+        for each in compiled.followed
     }
+    for each in compiled.euler_angles:
+        if each.measures:
+            start = float(near.get(each.force, none)[0])
+            followed[each.force] = euler_angles_at_nodes(mechanism, each, position, quat_wxyz, start)
+    return followed

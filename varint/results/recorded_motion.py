@@ -26,7 +26,7 @@ from varint.results.forces import Forces, forces_at, path_lengths, path_rates, s
 from varint.results.gaps import warn_of_lost_turns, warn_of_unknown_motion
 from varint.results.interpolation import interpolated, linear
 from varint.results.mesh_energies import by_body, node_state
-from varint.results.node_turns import carrying_node, rotations_at_nodes, start_turns
+from varint.results.node_turns import carrying_node, followed_at_nodes, start_turns
 from varint.results.points import PointPath, Relative, point_path, relative
 from varint.results.prescribed_motions import efforts_by_name, powers_of_motions, rates_of_motions
 from varint.results.quantities import row_sums
@@ -168,7 +168,7 @@ class RecordedMotion:
         nodes = checked_slice(index, len(self))
         counted = self._by_joint(lambda joint: self._turned[joint.name][nodes])
         part = type(self)(self.record.part(ChosenNodes(self.nodes, nodes)), counted)
-        part.__dict__["_rotations"] = {force: q[nodes] for force, q in self._rotations.items()}
+        part.__dict__["_followed"] = {force: q[nodes] for force, q in self._followed.items()}
         return part
 
     def __iter__(self) -> Iterator[State]:
@@ -187,7 +187,7 @@ class RecordedMotion:
             raise IndexError(f"there is no node {node}: the trajectory has {len(self)}")
         return carrying_node(self, node_state(self.mechanism, self.nodes, node), node % len(self))
 
-    _rotations = cached_property(rotations_at_nodes)
+    _followed = cached_property(followed_at_nodes)
 
     @overload
     def at(self, t: float) -> State: ...
@@ -212,7 +212,7 @@ class RecordedMotion:
         nodes = interpolated(self.nodes, chosen, self.order)
         counted = self._by_joint(lambda joint: linear(self.t, self._turned[joint.name], chosen))
         between = self._between(self.record.part(nodes), counted)
-        between.__dict__["_rotations"] = {force: linear(self.t, q, chosen) for force, q in self._rotations.items()}
+        between.__dict__["_followed"] = {force: linear(self.t, q, chosen) for force, q in self._followed.items()}
         return between if times.ndim else between.state(0)
 
     def _between(self, record: Record, counted: Mapping[str, np.ndarray]) -> RecordedMotion:

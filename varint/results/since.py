@@ -92,7 +92,8 @@ def turns_of_laws(trajectory: "RecordedMotion", mechanism: Mechanism) -> np.ndar
             first[name] = np.atleast_1d(trajectory._counted[name][0])
         elif name in started:
             first[name] = started[name]
-    memory = {force: q[0] for force, q in trajectory._rotations.items()} if mechanism.compiled.followed else None
+    is_following = mechanism.compiled.followed or mechanism.compiled.euler_angles
+    memory = {force: q[0] for force, q in trajectory._followed.items()} if is_following else None
     return near_values(mechanism.compiled, first, memory) if first or memory else None
 
 

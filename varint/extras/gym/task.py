@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from varint.base.checks import array_of, call, choice, finite, function_of, known_name, of_type, whole_number
 from varint.base.display import Shown
-from varint.base.errors import ArgumentError
+from varint.base.errors import ArgumentError, StateError
 from varint.extras.stepper import Stepper
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.method import Variational
@@ -70,13 +70,32 @@ class LearningTask(Shown):
         return low, high
 
 
+def _start_of(task: LearningTask, random: np.random.Generator) -> State | None:
+    """Return the state that an episode begins from; None for that of the mechanism."""
+    start = task.start
+    return None if start is None else call(start, "start, a function that is called as start(random)", random)
+
+
+def _stepper(task: LearningTask, method: Method) -> Stepper:
+    """Return a Stepper before its first episode: at the start of the mechanism, or of the task where stops forbid it.
+
+    Raises StateError.
+    """
+    try:
+        return Stepper(task.mechanism, method)
+    except StateError:
+        if task.start is None:
+            raise
+        return Stepper(task.mechanism, method, state=_start_of(task, np.random.default_rng(0)))
+
+
 class Episode:
     """A Stepper that goes through episodes of a task."""
 
     def __init__(self, task: LearningTask) -> None:
         # an action that jumps looks like energy from nowhere: such steps are no reason to warn
         method = task.dt if isinstance(task.dt, Method) else Variational(dt=task.dt, on_unresolved="ignore")
-        self.task, self.sim, self.count = task, Stepper(task.mechanism, method), 0
+        self.task, self.sim, self.count = task, _stepper(task, method), 0
         for name in task.actions:
             known_name(name, self.sim.input_names, "there is no input", ArgumentError)
         self._slots = np.array([self.sim.input_names.index(name) for name in task.actions])
@@ -86,10 +105,7 @@ class Episode:
 
     def reset(self, random: np.random.Generator) -> np.ndarray:
         """Begin an episode; return the observation."""
-        start = self.task.start
-        self.sim.reset(
-            None if start is None else call(start, "start, a function that is called as start(random)", random)
-        )
+        self.sim.reset(_start_of(self.task, random))
         self.count = 0
         if self._camera is not None:
             self._camera.forget()

@@ -1,6 +1,6 @@
 """Couplings and prescribed motions of a mechanism's forces, in reduced coordinates."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from varint.model.forces.base import Force
 from varint.model.forces.coupled import Coupled
 from varint.results.inputs.courses import Course, Span, course_of_coordinate, moved_coordinates
 
+DRIFTED = 1e-3  # m or rad: most that a sum may have drifted from its target where a run goes on
+
 
 class Couplings:
     """Sums that couplings keep: c(q) (m,) of factor times coordinate of a tree joint, or times a function of it."""
@@ -21,7 +23,7 @@ class Couplings:
         rows: list[np.ndarray] = []
         self._mapped: list[tuple[int, int, float, Callable]] = []
         self._forces: list[Coupled] = []
-        self._columns = tree.columns
+        self._columns, self._mechanism = tree.columns, mechanism
         for force in mechanism.forces:
             if isinstance(force, Coupled):
                 self._forces.append(force)
@@ -50,6 +52,24 @@ class Couplings:
         for row, column, factor, function in self._mapped:
             c[row] += factor * function(q[column])[0]
         return c
+
+    def targets(self, q: np.ndarray, memory: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the values (m,) to keep from a start at ``q`` (nq,).
+
+        Those there, or in ``memory``, by force, of a run that goes on, whose sums have drifted from them.
+        """
+        there = self.values(q)
+        targets = np.array([x for name, n in self._sizes() for x in memory.get(name, [np.nan] * n)], dtype=float)
+        return np.where(np.abs(targets - there) <= DRIFTED, targets, there)
+
+    def memory(self, targets: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the ``targets`` (m,) by force."""
+        parts = np.split(targets, np.cumsum([n for _, n in self._sizes()])[:-1])
+        return {name: part for (name, _), part in zip(self._sizes(), parts, strict=False)}
+
+    def _sizes(self) -> list[tuple[str, int]]:
+        """Return the name of each force, and how many sums it keeps."""
+        return [(force.name, len(force.terms_of(self._mechanism))) for force in self._forces]
 
     def rows(self, q: np.ndarray) -> np.ndarray:
         """Return the derivatives (m, nq) of c by q."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from varint.kinematics.turns import counted_turns, followed_rotations, memory_of, start_memory, start_turns, turning
+from varint.kinematics.turns import counted_turns, followed_in, memory_of, start_memory, start_turns, turning
 from varint.mathematics.products.records import check_order
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.charts import EXPONENTIAL
@@ -106,7 +106,7 @@ class Equations(TreeKinematics):
         names = {joint.name for joint in as_described}
         about_axes = [angle for angle in self.compiled.counted if angle.joint in names and angle.product < 0]
         pairs = [(m, self.tree.columns[a.joint].start + a.number) for a in about_axes for m in a.measures]
-        self._counted = np.array(pairs, dtype=int).reshape(-1, 2).T
+        self.tree_angles = np.array(pairs, dtype=int).reshape(-1, 2).T
         self._turning = [joint for joint in as_described if turning(joint) and joint.name not in self.tree.charts]
 
     def start_turns(self, q: np.ndarray, turns: Mapping[str, np.ndarray], memory: Mapping[str, np.ndarray]) -> None:
@@ -122,7 +122,7 @@ class Equations(TreeKinematics):
 
     def count_turns(self) -> None:
         """Let angles of forces that are tree coordinates have the turns of these, after `place`."""
-        measures, columns = self._counted
+        measures, columns = self.tree_angles
         if measures.size:
             self.ws.efforts.value_near[measures] = self.work.q[columns]
 
@@ -137,8 +137,8 @@ class Equations(TreeKinematics):
             **counted_turns(self.compiled, self.ws.efforts.value_near),
             **self._turns_of(self.work.q),
         }
-        memory = memory_of(self.compiled, self.law_state, followed_rotations(self.compiled, self.ws))
-        return replace(super().state(), turns=turns, memory=memory)
+        memory = memory_of(self.compiled, self.law_state, followed_in(self.compiled, self.ws))
+        return replace(super().state(), turns=turns, memory=memory | self.couplings.memory(self.targets))
 
     @property
     def multiplier(self) -> np.ndarray:

@@ -20,7 +20,7 @@ from varint.methods.reduced.equations import LARGEST_RATE, Equations
 from varint.methods.reduced.inverse import InverseDynamics
 from varint.methods.reduced.preconditioner import StiffTree
 from varint.methods.reduced.start import start_of
-from varint.methods.reduced.states import ReducedState, maximal_state, reduce
+from varint.methods.reduced.states import ReducedState, maximal_state, reduce_turned
 from varint.model.bounds import bounded
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -115,12 +115,12 @@ class EquationsOfMotion(Shown):
         """Return q and dq (nq,) of ``state``; raises StateError.
 
         The coordinates that `state` made it of; else angles with the turns of the state, and the shortest
-        rotation vectors.
+        rotation vectors, refused where a force follows turns that are lost with that.
         """
         if isinstance(state, State) and state in self._made:
             q, qdot = self._made[state]
             return q.copy(), qdot.copy()
-        reduced = reduce(self._equations.tree, self.mechanism, state)
+        reduced = reduce_turned(self._equations.tree, self.mechanism, state)
         return reduced.q.copy(), reduced.qdot.copy()
 
     def state(self, q: ArrayLike, qdot: ArrayLike) -> State:

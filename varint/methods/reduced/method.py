@@ -6,7 +6,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from varint.base.checks import by_name, choice, not_negative, of_type, positive, whole_number
 from varint.base.errors import ArgumentError, StateError, UnresolvedWarning
+from varint.kinematics.restarts import check_restart
 from varint.kinematics.start_at_stops import stops_settings
-from varint.kinematics.turns import turns_settings
+from varint.kinematics.turns import turns_settings, with_followed
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import vertices_of
 from varint.methods.reduced.charts import EXPONENTIAL, ORDERS
@@ -188,10 +189,13 @@ class Reduced(Method):
         if not equations.nq:
             raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
         start = problem.start()
-        q, qdot = start_of(equations, start, motions)
+        if kind.remembers:
+            check_restart(start, self.integrator)
+        q, qdot = start_of(equations, start, motions, self.integrator)
         check_reduced_stops(equations, q, qdot, start)
         equations.couplings.check(q)
-        equations.targets[:] = equations.couplings.values(q)
+        equations.targets[:] = equations.couplings.targets(q, equations.start_memory)
+        equations.start_memory = {**equations.start_memory, **equations.couplings.memory(equations.targets)}
         if kind.locates:
             equations.place_and_move(q, qdot)
             check_depth(mechanism, equations.state(), equations.compiled.length)
@@ -330,6 +334,7 @@ def _moved(problem: Problem, span: Span) -> dict[str, Course]:
     state = problem.start()
     of_type(state, (State, ReducedState), "state", StateError)
     at = maximal_state(mechanism, state) if isinstance(state, ReducedState) else state
+    at = replace(at, memory=with_followed(mechanism, mechanism.compiled, at, at.memory))
     return courses_by_rows(mechanism, span, starts_of_motions(mechanism, at)) | still
 
 

@@ -8,7 +8,7 @@ from varint.base.checks import of_type
 from varint.base.errors import StateError
 from varint.kinematics.assembly import with_checked_arrays, with_rates
 from varint.kinematics.start_at_stops import check_stops
-from varint.kinematics.turns import with_turns
+from varint.kinematics.turns import with_followed, with_turns
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.prescribed_joints import places
 from varint.methods.reduced.saddle import solve_saddle
@@ -25,17 +25,19 @@ LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start 
 
 
 def start_of(
-    equations: Equations, state: State | ReducedState, motions: Mapping[str, Course]
+    equations: Equations, state: State | ReducedState, motions: Mapping[str, Course], integrator: str = ""
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return q and qdot (nq,) of a `State` or `ReducedState`, in the charts of the equations.
 
-    With the rates of ``motions``, which forces prescribe, by joint; motions at a constant rate start at the state.
+    With the rates of ``motions``, which forces prescribe, by joint; motions at a constant rate start at the state. A
+    run goes on from a node of one by the same ``integrator`` with the velocities there, as far as rows have drifted.
     Raises StateError.
     """
     of_type(state, (State, ReducedState), "state", StateError)
     if isinstance(state, ReducedState):
         reduced = _driven(equations, checked(equations, state), motions)
-        equations.start_turns(reduced.q, {}, {})
+        state = maximal_state(equations.mechanism, reduced)
+        equations.start_turns(reduced.q, {}, with_followed(equations.mechanism, equations.compiled, state, {}))
         return _meeting(equations, *equations.in_charts(reduced.q, reduced.qdot))
     state = with_checked_arrays(equations.mechanism, state, "state")
     state = with_turns(equations.mechanism, equations.compiled, state)
@@ -43,6 +45,8 @@ def start_of(
     equations.start_turns(reduced.q, state.turns, state.memory)
     q, qdot = equations.in_charts(reduced.q, reduced.qdot)
     _check_closed(equations, q, qdot, state)
+    if integrator and state.made_by == integrator:
+        return q, qdot
     return _meeting(equations, q, qdot)
 
 
@@ -56,7 +60,7 @@ def check_reduced_stops(equations: Equations, q: np.ndarray, qdot: np.ndarray, s
     gaps = np.zeros(count)
     evaluate_gaps(plan, equations.ws, equations.position, equations.rotation, gaps, np.zeros((count, 2, 6)))
     start = state if isinstance(state, State) else equations.state()
-    check_stops(equations.mechanism, start, gaps)
+    check_stops(equations.mechanism, start, gaps, with_joints=True)
 
 
 def _meeting(equations: Equations, q: np.ndarray, qdot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

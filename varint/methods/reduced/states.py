@@ -10,7 +10,7 @@ from varint.base.display import Shown, value_text
 from varint.base.errors import ArgumentError, StateError
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.frames import JointFrames, nearest_coordinates, with_world
-from varint.kinematics.turns import reference_of, turning
+from varint.kinematics.turns import followed_size, reference_of, turning, with_followed
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.kinematics import TreeKinematics
 from varint.methods.reduced.tree import Tree, find_tree
@@ -18,6 +18,8 @@ from varint.model.bounds import bounded_array
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball
 from varint.model.state import State
+
+ROUND_OFF = 1e-6  # of the turns of an angle
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +48,11 @@ def coordinates(mechanism: Mechanism) -> dict[str, slice]:
 
 
 def reduced_state(mechanism: Mechanism, state: State) -> ReducedState:
-    """Return the reduced form of ``state``; angles have its ``turns``, else they are the shortest, see `State`."""
-    return reduce(find_tree(of_type(mechanism, Mechanism, "mechanism", ArgumentError)), mechanism, state)
+    """Return the reduced form of ``state``; angles have its ``turns``, else they are the shortest, see `State`.
+
+    Rotation vectors are the shortest. Raises StateError where a force follows turns that are lost with that.
+    """
+    return reduce_turned(find_tree(of_type(mechanism, Mechanism, "mechanism", ArgumentError)), mechanism, state)
 
 
 def maximal_state(mechanism: Mechanism, reduced: ReducedState) -> State:
@@ -62,8 +67,27 @@ def maximal_state(mechanism: Mechanism, reduced: ReducedState) -> State:
     return State(*(freeze(np.ascontiguousarray(array)) for array in arrays), turns=turns)
 
 
-def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
+def reduce_turned(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
     """Return `reduced_state` for a known tree. Raises StateError."""
+    reduced, compiled = reduce(tree, mechanism, state), mechanism.compiled
+    if not (compiled.euler_angles or compiled.followed):
+        return reduced
+    before = with_followed(mechanism, compiled, state, state.memory)
+    after = with_followed(mechanism, compiled, maximal_state(mechanism, reduced), {})
+    for name in after.keys() & before.keys():
+        size = followed_size(compiled, name)
+        turned, lost = before[name][-size:], after[name][-size:]
+        if np.abs(turned - lost).max() > ROUND_OFF * max(1.0, np.abs(turned).max()):
+            raise StateError(
+                f"{mechanism.force(name).label} is turned by {np.round(turned, 6).tolist()} rad, and reduced"
+                f" coordinates would make that {np.round(lost, 6).tolist()}: rotation vectors are the shortest there."
+                " Start runs from the state itself, or put joints that turn about axes in place of a ball"
+            )
+    return reduced
+
+
+def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
+    """Return the reduced form of ``state``, also where forces lose turns. Raises StateError."""
     position, quat_wxyz, velocity, angular_velocity = checked_state(mechanism, state, "state")
     x, R = with_world(position, quat_wxyz)
     motion = np.vstack([np.hstack([velocity, angular_velocity]), np.zeros(6)])

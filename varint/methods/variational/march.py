@@ -208,7 +208,7 @@ class March:
         if self.scheme.staggered and fastest * self.dt >= 2:
             raise ArgumentError(f"order 1 needs dt below 2 / |w| = {2 / fastest:.3g} s at the start, got {self.dt:g} s")
         start_momentum(plan, ws, 0.5 * self.dt if self.scheme.staggered else 0.0)
-        start_balance(plan, ws, self.dt, self.dt if self.scheme.staggered else 0.0)
+        start_balance(plan, ws, self.dt)
         if self.adaptive:
             start_pace(plan, ws, 0, self.dt)
         ws.search.limit[0] = RUN_STARTS if has_terms(plan) else -1
@@ -220,13 +220,6 @@ class March:
     def comes_back(self) -> bool:
         """Whether the start was beyond hard limits, and comes back."""
         return bool(self.ws.efforts.come_back[0])
-
-    def blocked_limits(self) -> list[int]:
-        """Return the elements of limits, and of the closed ones, whose start cannot come back; [] without such."""
-        if not (self.comes_back and np.isnan(self.ws.search.rate).any()):
-            return []
-        elements = self.compiled.plan.limits.element
-        return elements[np.isnan(self.ws.search.rate) | self.ws.efforts.closed].tolist()
 
     def _start_damping(self) -> None:
         """Choose the dissipative efforts that may be strong."""

@@ -8,8 +8,9 @@ import numpy as np
 
 from varint.base.errors import StateError
 from varint.kinematics.misfits import quick_misfits
-from varint.kinematics.start_at_stops import check_stops
+from varint.kinematics.start_at_stops import cannot_come_back, check_stops
 from varint.mechanism.mechanism import Mechanism
+from varint.methods.variational.blocked_starts import blocked_limits
 from varint.methods.variational.march import RECORDED, March, join_node_blocks
 from varint.methods.variational.march import NodeBlock as MarchBlock
 from varint.methods.variational.stepwise import Stepwise
@@ -336,9 +337,11 @@ class MaximalRun(SteeredRun):
             why = f"{self._listed(unsolved)} have an impact for which no states of contact were found"
             message = f"the step at t = {when:g} s could not be solved: {why}; another dt may help"
             return Failure(message, when, first)
-        blocked = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.blocked_limits())
-        if blocked:
-            why = f"a start beyond a stop cannot come back: no motion obeys all of {', '.join(blocked)} at once"
+        blocked = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in blocked_limits(self.march))
+        if blocked and (contacts := self.march.missed_contacts() or self.march.contacts_near(body)):
+            blocked[self._listed(contacts)] = None
+        if len(blocked) > 1:
+            why = cannot_come_back(blocked)
             return Failure(f"the step at t = {when:g} s could not be solved: {why}", when, name, held)
         clash = self._clash()
         if clash:

@@ -33,7 +33,8 @@ class AlongCoordinate(AlongMeasure):
     ``angles`` names Euler angles in place of it, in the order of their letters, as scipy's Rotation does. "xyz": roll,
     pitch and yaw about the joint's axes on body a, one after another; "XYZ": about those that turn with body b. The
     angle of the second turn is in (-pi/2, pi/2); at its ends the other two are not defined, and no effort is. The
-    others are in (-pi, pi] at the start of a run, whatever the state.
+    others count their turns: those of a `State` with coordinates of the joint are at the end of the straight path of
+    the rotation vector from zero, and a state is refused on whose path the second angle reaches an end of its range.
     """
 
     joint: str = field(kw_only=True)

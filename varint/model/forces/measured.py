@@ -28,7 +28,7 @@ def coordinate_measure(
             return JointAngle(*ends, joint.name, number)
         if turns:
             return None
-        return RotationComponent(*ends, axes[k]) if angles is None else _euler_angle(joint, angles, k)
+        return RotationComponent(*ends, axes[k]) if angles is None else _euler_angle(joint, angles, number)
     if isinstance(joint, ProductJoint) and not isinstance(motion, Turn):
         return (JointAngle if motion.unit == "rad" else JointCoordinate)(*ends, joint.name, number)
     if isinstance(motion, Slide):
@@ -61,6 +61,12 @@ def is_free_rotation(joint: Joint, number: int) -> bool:
     return isinstance(motion, Ball) and not turned and not isinstance(joint, ProductJoint)
 
 
+def vector_entries(joint: Joint, number: int) -> slice:
+    """Return the entries of the rotation vector that a coordinate is one of, among the coordinates of its joint."""
+    first = number - _motion_of(joint, number)[1]
+    return slice(first, first + 3)
+
+
 def euler_angle(joint: Joint, number: int, angles: str, turn: np.ndarray) -> np.ndarray:
     """Return the angles (...,) in place of coordinate ``number``, at rotations ``turn`` (..., 3, 3) of b in a."""
     _, k = _motion_of(joint, number)
@@ -72,19 +78,31 @@ def euler_angle(joint: Joint, number: int, angles: str, turn: np.ndarray) -> np.
     return np.arctan2(-sign * turn[..., first, second], turn[..., first, first])
 
 
-def _euler_angle(joint: Joint, angles: str, k: int) -> Measure:
-    """Return the measure of letter ``k`` of R = R1 R2 R3 about three axes, e1 x e2 = s e3.
+def outer_euler_angles(angles: str, turn: np.ndarray) -> np.ndarray:
+    """Return the first and the third angle (..., 2) about moving axes, rad, at rotations (..., 3, 3) of b in a."""
+    _, first, second, third, sign = _order(angles, 0)
+    about_first = np.arctan2(-sign * turn[..., second, third], turn[..., third, third])
+    return np.stack([about_first, np.arctan2(-sign * turn[..., first, second], turn[..., first, first])], axis=-1)
+
+
+def euler_place(joint: Joint, number: int, angles: str) -> int:
+    """Return the place, 0 to 2, of the Euler angle for coordinate ``number`` among the turns about moving axes."""
+    return _order(angles, _motion_of(joint, number)[1])[0]
+
+
+def _euler_angle(joint: Joint, angles: str, number: int) -> Measure:
+    """Return the measure of the letter of coordinate ``number`` of R = R1 R2 R3 about three axes, e1 x e2 = s e3.
 
     R e3 = s sin(b) e1 + cos(b) (cos(a) e3 - s sin(a) e2) and R^T e1 = s sin(b) e3 + cos(b) (cos(c) e1 - s sin(c) e2)
     show the angles a, b, c.
     """
-    place, first, second, third, sign = _order(angles, k)
-    axes = joint.frame.T
+    place, first, second, third, sign = _order(angles, _motion_of(joint, number)[1])
+    axes, name = joint.frame.T, (joint.name, number, angles)
     if place == 1:
         return Elevation(joint.body_a, joint.body_b, sign * axes[first], axes[third])
     if place == 0:
-        return Angle(joint.body_a, joint.body_b, -sign * axes[second], axes[third], axes[third])
-    return Angle(joint.body_b, joint.body_a, -sign * axes[second], axes[first], axes[first])
+        return Angle(joint.body_a, joint.body_b, -sign * axes[second], axes[third], axes[third], euler_angle=name)
+    return Angle(joint.body_b, joint.body_a, -sign * axes[second], axes[first], axes[first], euler_angle=name)
 
 
 def _order(angles: str, k: int) -> tuple[int, int, int, int, float]:

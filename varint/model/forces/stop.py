@@ -101,7 +101,7 @@ class JointStop(Stop, AlongCoordinate):
     coordinate_fields = ("lower", "upper")
 
     def joint_range(self) -> tuple[str, int, float, float] | None:
-        return None if self.angles else (self.joint, self.coordinate, self.lower, self.upper)
+        return self.joint, self.coordinate, self.lower, self.upper
 
 
 @register

@@ -29,6 +29,8 @@ from varint.results.inputs.courses import (
     value_at,
 )
 
+WHOLE = 2 * np.pi  # rad
+
 
 class Loads:
     """External loads: constant, or one value a node and linear in between. Tables of them are made as they are needed.
@@ -290,7 +292,9 @@ def starts_of_motions(structure: Structure, state: State) -> dict[str, Any]:
                 starts[force.name] = float(coordinates_near(structure, x, R, near)[force.joint][force.coordinate])
             else:
                 turn, _ = frames.relative_pose(x, R)
-                starts[force.name] = float(euler_angle(frames.joint, force.coordinate, force.angles, turn))
+                angle = float(euler_angle(frames.joint, force.coordinate, force.angles, turn))
+                carried = float(state.memory[force.name][-1]) if force.name in state.memory else angle
+                starts[force.name] = angle + WHOLE * float(np.rint((carried - angle) / WHOLE))
     for _, moved in moved_forces(structure.forces):
         if moved.turned and moved.orientation is None:
             starts[moved.name] = moved.turn(structure, state.quat_wxyz[structure.body_index[moved.body]])

@@ -17,7 +17,6 @@ are not unique: then a regime lasts for as long as any forces within the law kee
 import numpy as np
 
 from varint.methods.reduced.constraint_forces import NotFinite
-from varint.methods.reduced.contacts import Blocked
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.events.impacts import PARTING, Impacts, solve_impacts
 from varint.methods.reduced.events.law import SLOW, ContactLaw, margins_of_any
@@ -100,6 +99,11 @@ class ContactEvents:
         rows = {self._row_of(n) for n in met}
         held = np.flatnonzero(np.concatenate([self.equations.held, self.closed])).tolist()
         return self.contacts.labelled(self.element[sorted(rows.union(held))])
+
+    @property
+    def exceeded(self) -> set[int]:
+        """See `Stops.exceeded`."""
+        return self.stops.exceeded
 
     def _row_of(self, number: int) -> int:
         """The limit, or the number of limits and the point, that a margin belongs to."""
@@ -351,10 +355,7 @@ class ContactEvents:
         z = law.solve(S, c, moving, along)
         if z is None:
             names = self.contacts.labelled(self.element[[*numbers, *self.limits + points]])
-            raise Blocked(
-                f"no forces of {names} obey the law of friction at this pose (Painleve's paradox). Lower coefficients"
-                " of friction, or varint.simulate, whose step finds an impulse there, may help"
-            )
+            raise stops.unlawful(names)
         found, least = S @ z + c, ZERO * (np.abs(c).max(initial=0.0) or 1.0)
         stays = found[:K] <= least
         resting = np.zeros_like(limits)

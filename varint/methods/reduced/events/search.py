@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from varint.base.errors import UnresolvedWarning
+from varint.kinematics.start_at_stops import cannot_come_back
 from varint.methods.reduced.contacts import Blocked
 from varint.methods.reduced.events.stops import SOON, TOUCHING
 from varint.model.rotation_vectors import quat_from_matrix
@@ -116,6 +117,8 @@ def _crossing(margin: Callable[[float], float], low: tuple[float, float], high: 
     trial = high
     for _ in range(HALVINGS):
         if value > 0.0:
+            if margin(high) > 0.0:
+                return high
             return brentq(partial(_known_at, share, value, margin), share, high, xtol=SHARE, rtol=SHARE)
         share = trial = 0.5 * trial
         value = margin(share)
@@ -183,7 +186,14 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
         i.restart(stops.next_step(size, event.number in met))
         met.add(event.number)
         start = i.present()
-    raise Blocked(f"{stops.named(met)} close and open again without end")
+    raise _endless(stops, met)
+
+
+def _endless(stops: AnyEvents, met: set[int]) -> Blocked:
+    """Return the error for limits and contacts that were ``met`` again and again at one instant."""
+    if stops.exceeded:
+        return Blocked(cannot_come_back([stops.named(met | stops.exceeded)]))
+    return Blocked(f"{stops.named(met)} close and open again without end")
 
 
 def _tell_overlooked(i: Adaptive) -> None:
@@ -281,7 +291,7 @@ def step_of_one_size(i: FixedSteps, stops: AnyEvents) -> None:
         closing = event.share == 0.0 or not rebounds_again(restitution, impacts[n] - 1)
         i.meet(n, closing=closing)
         whole = whole and event.share == 0.0
-    raise Blocked(f"{stops.named(met)} close and open again without end")
+    raise _endless(stops, met)
 
 
 def _trials(i: FixedSteps, stops: AnyEvents, size: float) -> Callable[[float], np.ndarray]:

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.methods.reduced.contacts import Contacts
+from varint.kinematics.start_at_stops import cannot_come_back
+from varint.methods.reduced.contacts import Blocked, Contacts
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.events.impacts import solve_impacts
 from varint.methods.reduced.events.law import SLOW, ContactLaw, complementary
@@ -110,6 +111,20 @@ class Stops:
     def named(self, met: set[int]) -> str:
         """Labels of the limits that were ``met``, and of those in contact, one after the other."""
         return self.contacts.labelled(self.element[sorted(met | set(np.flatnonzero(self.equations.held).tolist()))])
+
+    @property
+    def exceeded(self) -> set[int]:
+        """Numbers of the limits that the last pose was beyond: a start comes back from there."""
+        return set(np.flatnonzero(self._gap < -TOUCHING).tolist())
+
+    def unlawful(self, names: str) -> Blocked:
+        """The error for stops and contacts of these ``names`` whose forces obey no law of friction."""
+        if self.exceeded:
+            return Blocked(cannot_come_back([names]))
+        return Blocked(
+            f"no forces of {names} obey the law of friction at this pose (Painleve's paradox). Lower coefficients"
+            " of friction, or varint.simulate, whose step finds an impulse there, may help"
+        )
 
     def look(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gaps (nl,), m or rad, and their rates (nl,), at time ``t``."""

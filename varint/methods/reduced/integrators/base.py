@@ -42,13 +42,14 @@ class Integrator:
     """Marches ``equations`` step by step from q, qdot (nq,) at t = 0.
 
     Facts, of the class: its ``name``; its ``order``; ``what``, its description; ``fixed``, whether it takes steps of
-    ``dt`` and has no error control; ``stiff``, whether stiff forces allow long steps; ``contacts``, whether it knows
-    joint friction and hard contacts, and solves hard stops with them in whole steps; ``locates``, whether it locates
-    the events of hard contacts within its steps; ``trees_only``, whether it refuses loops, couplings, prescribed
-    motions and hard stops; ``differentiates``, whether its iteration takes derivatives of the equations, which masses
-    along paths lack; ``stage_counts``, default and largest number of stages, zero where it cannot be chosen; ``tol``,
-    default of the tolerance of its iteration, zero where that cannot be chosen; ``default``, whether it is the default;
-    ``stable``, the largest c dt / m of a damper c on an inertia m at which its steps do not amplify motions.
+    ``dt`` and has no error control; ``remembers``, whether its steps of ``dt`` depend on those before; ``stiff``,
+    whether stiff forces allow long steps; ``contacts``, whether it knows joint friction and hard contacts, and solves
+    hard stops with them in whole steps; ``locates``, whether it locates the events of hard contacts within its steps;
+    ``trees_only``, whether it refuses loops, couplings, prescribed motions and hard stops; ``differentiates``, whether
+    its iteration takes derivatives of the equations, which masses along paths lack; ``stage_counts``, default and
+    largest number of stages, zero where it cannot be chosen; ``tol``, default of the tolerance of its iteration, zero
+    where that cannot be chosen; ``default``, whether it is the default; ``stable``, the largest c dt / m of a damper c
+    on an inertia m at which its steps do not amplify motions.
 
     Attributes
     ----------
@@ -67,6 +68,7 @@ class Integrator:
     order: int
     what: ClassVar[str]
     fixed: ClassVar[bool] = False
+    remembers: ClassVar[bool] = False
     stiff: ClassVar[bool] = False
     contacts: ClassVar[bool] = False
     locates: ClassVar[bool] = False

@@ -17,6 +17,7 @@ class BDF2(Implicit):
 
     name, order = "bdf2", 2
     what = "implicit, two steps of dt"
+    remembers = True
 
     before: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # q, rates and integrals of the last node
 

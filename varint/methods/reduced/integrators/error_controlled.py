@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from varint.kinematics.turns import followed_ends
 from varint.methods.reduced.constraint_forces import NotFinite
 from varint.methods.reduced.contacts import Blocked
 from varint.methods.reduced.equations import Equations
@@ -13,6 +14,7 @@ from varint.methods.reduced.integrators.base import Integrator, Task
 
 SHORT = 1e-9  # of the run: a step as short as this gets nowhere ...
 MANY_SHORT = 500  # ... if this number of others come before it
+REACH, SHARE = 2.0, 0.4  # rad: rotation in a step along which angles are followed, and share of it to try after more
 GIVEN_UP = "no step is short enough for rtol and atol"
 
 
@@ -36,9 +38,10 @@ class Adaptive(Integrator):
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         super().__init__(equations, q, qdot, task)
         self.events = events_of(equations, task.atol)
+        self.followed_ends = followed_ends(equations.compiled, equations.tree_angles[0])
         self.own = 2 * equations.nq + equations.ne + equations.law_state.size  # numbers of y without impulses
         impulses = self.events.size if self.events else 0
-        start = equations.compiled.law_start
+        start = equations.law_state
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne), start, np.zeros(impulses)])
         self.width = self.y.size
         self.options: dict[str, Any] = {"rtol": task.rtol, "atol": task.atol}
@@ -50,6 +53,11 @@ class Adaptive(Integrator):
             except Blocked as problem:
                 self.failure = str(problem)
         self._begin(None)
+
+    @property
+    def follows(self) -> bool:
+        """Whether forces follow angles that are no coordinates of the tree."""
+        return self.followed_ends.size > 0
 
     def configure(self) -> None:
         """Add to the ``options`` of the solver."""
@@ -124,7 +132,33 @@ class Adaptive(Integrator):
             self.failure = str(problem)
 
     def take_step(self) -> None:
-        """Make one step of the solver, or set ``failure`` to the reason why not."""
+        """Make one step of the solver, or set ``failure`` to the reason why not.
+
+        A step in which bodies whose angles are followed turn by more than `REACH` is made again, shorter.
+        """
+        if not self.follows:
+            return self.try_step()
+        start, spin = self.present(), self._relative_spin()
+        while True:
+            self.try_step()
+            if self.failure is not None:
+                return
+            turned = float((0.5 * self.size * (spin + self._relative_spin())).max())
+            if turned <= REACH:
+                return
+            size = self.size * min(0.5, SHARE * REACH / turned)
+            self.go_back(start)
+            self.restart(size)
+
+    def _relative_spin(self) -> np.ndarray:
+        """Return the relative angular speeds (n,), rad/s, of the pairs ``followed_ends``."""
+        e = self.equations
+        e.place_and_move(*self.motion(self.y))
+        spin = np.vstack([np.einsum("nij,nj->ni", e.rotation[: e.nb], e.velocity[: e.nb, 3:]), np.zeros(3)])
+        return np.linalg.norm(spin[self.followed_ends[:, 0]] - spin[self.followed_ends[:, 1]], axis=1)
+
+    def try_step(self) -> None:
+        """Make one step of the solver, of any rotation."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # `_slope` finds numbers that are not finite
                 message = self.solver.step()

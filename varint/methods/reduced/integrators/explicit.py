@@ -59,15 +59,15 @@ class Explicit(Adaptive):
         )
 
     def march(self, steps: int, stop: float) -> None:
-        if self.run is None or self.events:
+        if self.run is None or self.events or self.follows:
             return self.step()
         if self.gets_nowhere():
             return None
         return self._march(self.run, steps, stop)
 
-    def take_step(self) -> None:
-        if self.run is None or not self.events:
-            return super().take_step()
+    def try_step(self) -> None:
+        if self.run is None:
+            return super().try_step()
         return self._march(self.run, 1, np.inf)
 
     def _march(self, run: Steps, steps: int, stop: float) -> None:
