@@ -16,7 +16,7 @@ PARTS_OF_KEY = 64  # the time of Python's parser grows as the square of their nu
 
 
 def too_long_key(text: str) -> int | None:
-    """Return the character at which a key has more than `PARTS_OF_KEY` parts; None where none has.
+    """Return the first character at which a key has more than `PARTS_OF_KEY` parts, or None.
 
     ``text`` may be no TOML.
     """
