@@ -132,3 +132,17 @@ def test_many_mistakes_are_told_in_linear_time(written):
     for name, text in {"m.toml": tables, "m.json": f'{{"name": "m", "bodies": [{entries}], "joints": []}}'}.items():
         with ends(), pytest.raises(vi.VarintError, match="and 5980 more"):
             vi.load_mechanism(written(text, name))
+
+
+@pytest.mark.parametrize("line", ["a{} = 1", "[a{}]", "[[a{}]]", "x = {{ a{} = 1 }}"])
+def test_a_key_of_many_parts_is_refused(line, written):
+    with ends(), pytest.raises(vi.FileError, match=r"line 2.*a key of more than 64 parts"):
+        vi.load_mechanism(written("# first\n" + line.format(".a" * (MANY // 2)), "m.toml"))
+
+
+def test_dots_in_texts_and_comments_are_no_keys():
+    dots = "." * MANY
+    text = f'# {dots}\na = \'{dots}\'\nb = """\n{dots}"""\nc = [{"1.5, " * MANY}]\n'
+    assert toml_places.too_long_key(text) is None
+    assert toml_places.too_long_key("a" + ".a" * 63 + " = 1") is None
+    assert toml_places.too_long_key("a" + ".a" * 64 + " = 1") is not None

@@ -14,6 +14,7 @@ from pathlib import Path
 from varint.base.atomic_writes import write_bytes, written_whole
 from varint.base.errors import FileError
 from varint.files.own.toml_files import INCLUDE, SUFFIX
+from varint.files.own.toml_places import too_long_key
 from varint.files.own.toml_text import value_text
 
 DIGITS = 64  # of a digest
@@ -107,7 +108,8 @@ def _first_line(path: Path) -> str:
 def _includes(other: Path, path: Path) -> bool:
     """Return whether the file ``other`` is a TOML file that includes ``path``."""
     try:
-        names = tomllib.loads(other.read_text(encoding="utf-8-sig")).get(INCLUDE, [])
+        text = other.read_text(encoding="utf-8-sig")
+        names = tomllib.loads(text).get(INCLUDE, []) if too_long_key(text) is None else []
     except (ValueError, RecursionError):  # no TOML, which nobody can load as a mechanism
         return False
     listed = [names] if isinstance(names, str) else names if isinstance(names, list) else []

@@ -13,7 +13,7 @@ from varint.base.errors import FileError, MechanismError
 from varint.files.formats.base import FORMATS
 from varint.files.own.file_format import MARK, is_marked
 from varint.files.own.mechanism_data import KINDS, to_data
-from varint.files.own.toml_places import line_and_column, places_of
+from varint.files.own.toml_places import PARTS_OF_KEY, line_and_column, places_of, too_long_key
 from varint.files.robots.packages import ImportOptions
 from varint.mechanism.mechanism import Mechanism
 from varint.model.import_report import ImportReport
@@ -107,6 +107,10 @@ def _read(path: Path) -> TomlSource:
     except UnicodeDecodeError as problem:
         line = content[: problem.start].count(b"\n") + 1
         raise FileError(f"'{path}', line {line}: not a text file in UTF-8: expected a mechanism in TOML") from None
+    place = too_long_key(text)
+    if place is not None:
+        where = line_and_column(text, place)
+        raise FileError(f"'{path}', {where}: a key of more than {PARTS_OF_KEY} parts: a mechanism needs 4 at most")
     try:
         tables = tomllib.loads(text)
     except RecursionError:

@@ -12,6 +12,24 @@ TOKENS = re.compile(  # texts that are not closed end with their line or the fil
     re.DOTALL,
 )
 
+PARTS_OF_KEY = 64  # the time of Python's parser grows as the square of their number
+
+
+def too_long_key(text: str) -> int | None:
+    """Return the first character at which a key has more than `PARTS_OF_KEY` parts, or None.
+
+    ``text`` may be no TOML.
+    """
+    if all(line.count(".") < PARTS_OF_KEY for line in text.split("\n")):
+        return None
+    dots = 0
+    for match in TOKENS.finditer(text):
+        token = match.group()
+        dots = dots + 1 if token == "." else 0 if token in "\n[]{},=" else dots
+        if dots >= PARTS_OF_KEY:
+            return match.start()
+    return None
+
 
 def places_of(text: str) -> dict[Path, int]:
     """Return the characters where tables and keys begin, by their paths; ``text`` is valid TOML.
