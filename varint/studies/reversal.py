@@ -123,6 +123,7 @@ def time_reversal(
     method.report(forward, stacklevel=4)
     clock.start, end = float(forward.t[-1]), forward[-1]
     turned = end.of_bodies(end.position, end.quat_wxyz, -end.velocity, -end.angular_velocity)
+    turned = replace(turned, made_by="")  # no node of that run
     back = solve(Problem(backward, problem.duration, turned), method)
     return TimeReversal(
         mechanism=mechanism.name,
