@@ -208,7 +208,7 @@ class March:
         if self.scheme.staggered and fastest * self.dt >= 2:
             raise ArgumentError(f"order 1 needs dt below 2 / |w| = {2 / fastest:.3g} s at the start, got {self.dt:g} s")
         start_momentum(plan, ws, 0.5 * self.dt if self.scheme.staggered else 0.0)
-        start_balance(plan, ws, self.dt)
+        start_balance(plan, ws, self.dt, self.dt if self.scheme.staggered else 0.0)
         if self.adaptive:
             start_pace(plan, ws, 0, self.dt)
         ws.search.limit[0] = RUN_STARTS if has_terms(plan) else -1

@@ -31,8 +31,8 @@ LANDING = 3  # nodes whose change of energy is that of a landing: at the start a
 
 
 @njit
-def start_balance(plan, ws, dt):
-    """Initialise at the first node, with steps of ``dt``: no impulses of rows led there, also of staggered schemes.
+def start_balance(plan, ws, dt, before):
+    """Initialise at the first node, with steps of ``dt``; ``before``: size of the step that led there, s, or zero.
 
     Writes ``ws.balance``: ``balance.peak``, ``balance.scale``, ``balance.load``, ``balance.size`` and
     ``balance.at_node``.
@@ -45,7 +45,7 @@ def start_balance(plan, ws, dt):
         balance.peak[c] = 0.5 * mass * (SLOWEST * plan.bodies.length[0] / dt) ** 2
         balance.scale[c] = balance.peak[c]
         balance.load[c] = 0.0
-    balance.dt[0], balance.size[0], balance.at_node[0] = dt, 0.0, True
+    balance.dt[0], balance.size[0], balance.at_node[0] = dt, before, True
 
 
 @njit

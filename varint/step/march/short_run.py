@@ -61,7 +61,7 @@ def _start(plan, short, dt):
     place_anew(plan, ws, 0)
     set_load(plan, ws, short.inputs, 0, 0.0)
     start_momentum(plan, ws, 0.0)
-    start_balance(plan, ws, dt)
+    start_balance(plan, ws, dt, 0.0)
     record_node(plan, ws, 0, False, (rows.position[0], rows.quat[0], rows.velocity[0], rows.work[0], rows.state[0]))
     rows.unresolved[0], rows.time[0] = -1, 0.0
     rows.counts[0] = rows.counts[1] = 0
