@@ -67,7 +67,9 @@ def test_excitations_at_a_kink_have_the_derivative_of_one_side(excitation, more,
     mechanism = vi.Mechanism("arm", [ROD], [ELBOW])
     sides = one_sided(muscle, "excitation", mechanism, 0.05)
     beside = more.get("activation", excitation) != excitation
-    with nullcontext() if beside else pytest.warns(vi.KinkWarning, match="at a kink of a force by 'm.excitation'"):
+    with (
+        nullcontext() if beside else pytest.warns(vi.KinkWarning, match="a kink at the current value of 'm.excitation'")
+    ):
         slope = by_number(muscle, "excitation", mechanism, 0.05)
     assert slope == pytest.approx(sides[side], rel=1e-4)
 
@@ -131,19 +133,19 @@ def side(formulation, mechanism, state, number, sign, step=2e-4):
 @pytest.mark.parametrize(
     ("case", "number", "sign", "word"),
     [
-        (floating(CABLE), "rest_length", -1, "0 above and -2.9.* below"),
-        (floating(SOFT_STOP), "upper", -1, "0 above and .* below"),
-        (floating(GROUND), "radius", 1, "above is given, as no value on the other side"),
-        (lifting(), "activation", 1, "above is given, as no value on the other side"),
-        (lifting(excitation=0.5, activation=0.5), "activation", 1, "above and .* below"),
-        (lifting(excitation=0.5, activation=0.5), "excitation", 1, "above and .* below"),
-        (lifting(), "excitation", 1, "above and 0 below"),
-        (lifting(excitation=1.0, activation=1.0), "excitation", -1, "0 above and .* below"),
+        (floating(CABLE), "rest_length", -1, "0 from above and -2.9.* from below"),
+        (floating(SOFT_STOP), "upper", -1, "0 from above and .* from below"),
+        (floating(GROUND), "radius", 1, "from above is returned: the value on the other side is out of bounds"),
+        (lifting(), "activation", 1, "from above is returned: the value on the other side is out of bounds"),
+        (lifting(excitation=0.5, activation=0.5), "activation", 1, "from above and .* from below"),
+        (lifting(excitation=0.5, activation=0.5), "excitation", 1, "from above and .* from below"),
+        (lifting(), "excitation", 1, "from above and 0 from below"),
+        (lifting(excitation=1.0, activation=1.0), "excitation", -1, "0 from above and .* from below"),
     ],
 )
 def test_a_run_that_stands_at_a_kink_has_the_derivative_of_the_larger_side(formulation, case, number, sign, word):
     gradient, name = FORMULATIONS[formulation][0], f"c.{number}"
-    with pytest.warns(vi.KinkWarning, match=f"stands at a kink of a force by '{name}': the derivative .*{word}"):
+    with pytest.warns(vi.KinkWarning, match=f"a kink at the current value of '{name}': the derivative .*{word}"):
         found = gradient(case[0], height, SHORT, STEP, with_respect_to=[name], state=case[1])[name]
     assert found == pytest.approx(side(formulation, *case, number, sign), rel=1e-5)
 
@@ -178,7 +180,9 @@ def test_starts_at_a_kink_are_told(formulation):
 def test_inputs_of_all_nodes_at_a_kink_are_those_of_a_run_above_it(formulation):
     gradient, nodes = FORMULATIONS[formulation][0], np.zeros(round(SHORT / STEP) + 1)
     mechanism, state = lifting(excitation=nodes)
-    with pytest.warns(vi.KinkWarning, match="'c.excitation': the derivatives above and below differ, and those above"):
+    with pytest.warns(
+        vi.KinkWarning, match="'c.excitation': the derivatives from above and below differ, and those from above"
+    ):
         found = gradient(mechanism, height, SHORT, STEP, with_respect_to=["c.excitation"], state=state)["c.excitation"]
     assert found.sum() == pytest.approx(side(formulation, mechanism, state, "excitation", 1), rel=1e-5)
 
@@ -187,7 +191,7 @@ def test_kinks_are_told_by_the_names_that_were_asked_for():
     def build(rest):
         return floating(dataclasses.replace(CABLE, rest_length=rest))[0]
 
-    with pytest.warns(vi.KinkWarning, match="at a kink of a force by 'rest': the derivative is 0 above"):
+    with pytest.warns(vi.KinkWarning, match="a kink at the current value of 'rest': the derivative is 0 from above"):
         found = vi.gradient(build, height, SHORT, STEP, parameters={"rest": 0.5}, with_respect_to=["rest"])["rest"]
     assert found == pytest.approx(side("maximal", *floating(CABLE), "rest_length", -1), rel=1e-5)
 
@@ -195,7 +199,7 @@ def test_kinks_are_told_by_the_names_that_were_asked_for():
 def test_a_restitution_above_zero_opens_what_closes():
     """At 0.2 m/s the stop is met after 0.01 s; the ball comes back with e 0.2 m/s."""
     mechanism, state = floating(vi.JointStop("c", joint="s", lower=-0.002), rates={"s": -0.2})
-    with pytest.warns(vi.KinkWarning, match="'c.restitution': the derivative above is given"):
+    with pytest.warns(vi.KinkWarning, match="'c.restitution': the derivative from above is returned"):
         found = vi.gradient(mechanism, height, SHORT, STEP, with_respect_to=["c.restitution"], state=state)
     assert found["c.restitution"] == pytest.approx(0.2 * 0.01 + 0.3 * 0.2, rel=1e-6)
 

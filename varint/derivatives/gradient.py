@@ -24,7 +24,7 @@ from varint.derivatives.backward import Adjoint, adjoints_of
 from varint.derivatives.changes import Changed, Changes, bends
 from varint.derivatives.given import LoadPlace
 from varint.derivatives.jumps import MOVING, InputKinks, Jumps, MotionKinks
-from varint.derivatives.kinks import WHOLE, OfRun, beside, of_one_side
+from varint.derivatives.kinks import WHOLE, RunGradient, of_one_side, perturbed_arguments
 from varint.derivatives.local import Derivative, Local
 from varint.derivatives.meshes.adjoint import MeshAdjoint
 from varint.derivatives.meshes.numbers import MeshNumbers
@@ -148,10 +148,14 @@ def gradient(
     """
     if isinstance(mechanism, Problem) and isinstance(duration, Method) and duration.gradient_in:
         return _by_others(arguments, duration.gradient_in)
-    return of_one_side(_of_run(arguments), lambda number, value: _of_run(beside(arguments, number, value), quiet=True))
+
+    def rerun(number: Number, value: np.ndarray) -> RunGradient:
+        return _of_run(perturbed_arguments(arguments, number, value), quiet=True)
+
+    return of_one_side(_of_run(arguments), rerun)
 
 
-def _of_run(arguments: Arguments, quiet: bool = False) -> OfRun:
+def _of_run(arguments: Arguments, quiet: bool = False) -> RunGradient:
     """The gradient for arguments of `gradient`; ``quiet``: warn of no steps that did not resolve the motion."""
     given = arguments.values
     mechanism, objective, times, parameters = (given[name] for name in TAKEN)
@@ -207,7 +211,9 @@ def _of_run(arguments: Arguments, quiet: bool = False) -> OfRun:
             found = [through + direct for through, direct in zip(found, itself, strict=True)]
         by[name] = stacked(found, not value.ndim)
     gradient = Gradient(value if value.ndim else float(value), by, states)
-    return OfRun(gradient, numbers, _kinked(numbers, by_numbers.local, by_numbers.slopes, inputs.names), jumps, motions)
+    return RunGradient(
+        gradient, numbers, _kinked(numbers, by_numbers.local, by_numbers.slopes, inputs.names), jumps, motions
+    )
 
 
 def _kinked(

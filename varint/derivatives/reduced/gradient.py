@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import by_name, choice, flag, function_of, sequence_of
 from varint.base.errors import ArgumentError
 from varint.derivatives.jumps import InputKinks, Jumps, MotionKinks
-from varint.derivatives.kinks import WHOLE, OfRun, beside, of_one_side
+from varint.derivatives.kinks import WHOLE, RunGradient, of_one_side, perturbed_arguments
 from varint.derivatives.meshes.numbers import share_of_steps
 from varint.derivatives.numbers import (
     START,
@@ -109,10 +109,14 @@ def gradient(
     ConvergenceError
         A step could not be solved; it carries no trajectory.
     """
-    return of_one_side(_of_run(arguments), lambda number, value: _of_run(beside(arguments, number, value)))
+
+    def rerun(number: Number, value: np.ndarray) -> RunGradient:
+        return _of_run(perturbed_arguments(arguments, number, value))
+
+    return of_one_side(_of_run(arguments), rerun)
 
 
-def _of_run(arguments: Arguments) -> OfRun:
+def _of_run(arguments: Arguments) -> RunGradient:
     """The gradient for arguments of `gradient`."""
     given = arguments.values
     mechanism, objective, times, parameters = (given[name] for name in TAKEN)
@@ -163,7 +167,7 @@ def _of_run(arguments: Arguments) -> OfRun:
             itself = by_itself(objective, numbers[name], made, states, alone)
             found = [through + direct for through, direct in zip(found, itself, strict=True)]
         by[name] = stacked(found, not value.ndim)
-    return OfRun(Gradient(value if value.ndim else float(value), by, states), numbers, kinked, jumps, motions)
+    return RunGradient(Gradient(value if value.ndim else float(value), by, states), numbers, kinked, jumps, motions)
 
 
 def _by_number(
