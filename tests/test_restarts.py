@@ -112,7 +112,7 @@ def test_methods_with_a_memory_say_that_a_node_is_not_all(name, run, tmp_path):
     whole = run(mechanism, 0.05, mechanism.state())
     whole.save(tmp_path / "run.h5")
     for node in (whole[20], vi.load(tmp_path / "run.h5")[20], whole[10:][10], whole.at(0.0195)):
-        with pytest.warns(vi.RestartWarning, match=f"a node of a run by {name}.* a node is not all"):
+        with pytest.warns(vi.RestartWarning, match=f"a node of a run by {name}.* the node does not store them"):
             run(mechanism, 0.01, node)
     run(mechanism, 0.01, whole[0])
     vi.redmax.simulate(mechanism, 0.01, DT, state=whole[20])

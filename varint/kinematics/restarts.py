@@ -1,4 +1,4 @@
-"""Nodes of runs from which others start: whether a node is all that the steps to come depend on."""
+"""Warning for runs that start from a node of another run, if the method also depends on earlier steps."""
 
 import warnings
 from collections.abc import Mapping
@@ -10,20 +10,26 @@ from varint.base.errors import RestartWarning
 ADAPTIVE = "adaptive steps"
 
 
-def name_of_steps(settings: Mapping[str, Any]) -> str:
-    """Return a name of the steps of a run with these settings, by which `check_restart` knows them again."""
+def method_name(settings: Mapping[str, Any]) -> str:
+    """Return the name of the stepping method in the ``settings`` of a run, as stored in `State.made_by`.
+
+    ADAPTIVE if ``turn`` is set, "" if unknown. In reduced coordinates it is the name of the integrator.
+    """
     if settings.get("turn") is not None:
         return ADAPTIVE
     return settings.get("integrator") or settings.get("scheme") or ""
 
 
-def check_restart(state: object, steps: str) -> None:
-    """Give a RestartWarning where a run by ``steps`` with a memory starts from a node of such a run."""
-    if getattr(state, "made_by", "") == steps:
+def check_restart(state: object, method: str) -> None:
+    """Warn (RestartWarning) if ``state`` is a node of a run with the same ``method``, see `method_name`.
+
+    Call only for methods with memory: multistep, staggered or adaptive.
+    """
+    if method and getattr(state, "made_by", "") == method:
         warnings.warn(
-            f"the run starts from a node of a run by {steps if steps == ADAPTIVE else repr(steps)}, whose steps depend"
-            " on those before: a node is not all, and this run goes on within the errors of the method, not as that one"
-            " would. resume=True, and Stepper.restore, go on with all of it",
+            f"the initial state is a node of a run by {method if method == ADAPTIVE else repr(method)}, whose steps"
+            " depend on earlier ones; the node does not store them. This run agrees with a continuation only to within"
+            " the error of the method. To continue exactly use resume=True or Stepper.restore",
             RestartWarning,
             stacklevel=level_of_user(),
         )

@@ -43,7 +43,7 @@ class State(Shown):
     memory: Mapping[str, np.ndarray] = field(default_factory=dict, kw_only=True)
     # what a run does that starts here beyond a hard stop: REFUSE or COME_BACK, see `Mechanism.state`
     beyond_stops: str = field(default=REFUSE, kw_only=True)
-    # of a node after the first of a run: the name of the steps that made it, see `check_restart`
+    # of a node after the first of a run: the name of the method of that run, see `check_restart`
     made_by: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from varint.kinematics.followed_angles import euler_angles_at_nodes
 from varint.kinematics.frames import followed_vectors
-from varint.kinematics.restarts import name_of_steps
+from varint.kinematics.restarts import method_name
 from varint.kinematics.turns import followed_size, kept_sums, memory_of, memory_size, turning
 from varint.mechanism.mechanism import Mechanism
 from varint.model.state import REFUSE, State
@@ -56,7 +56,7 @@ def carrying_node(trajectory: "RecordedMotion", state: State, node: int) -> Stat
             memory[name] = np.array(values, dtype=float)
     carried = {"memory": memory, "beyond_stops": beyond_stops, "made_by": ""}
     if trajectory.t[node] > 0.0:
-        carried["made_by"] = name_of_steps(trajectory.settings)
+        carried["made_by"] = method_name(trajectory.settings)
     return replace(state, turns=NodeTurns(trajectory, node), **carried)
 
 

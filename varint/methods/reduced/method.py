@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from varint.base.checks import by_name, choice, not_negative, of_type, positive, whole_number
 from varint.base.errors import ArgumentError, StateError, UnresolvedWarning
-from varint.kinematics.restarts import check_restart
+from varint.kinematics.restarts import check_restart, method_name
 from varint.kinematics.start_at_stops import stops_settings
 from varint.kinematics.turns import turns_settings, with_followed
 from varint.mechanism.mechanism import Mechanism
@@ -190,7 +190,7 @@ class Reduced(Method):
             raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
         start = problem.start()
         if kind.remembers:
-            check_restart(start, self.integrator)
+            check_restart(start, method_name({"integrator": self.integrator}))
         q, qdot = start_of(equations, start, motions, self.integrator)
         check_reduced_stops(equations, q, qdot, start)
         equations.couplings.check(q)

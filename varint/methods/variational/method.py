@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import choice, of_type, positive
 from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.kinematics.initial_state import checked_start
-from varint.kinematics.restarts import check_restart, name_of_steps
+from varint.kinematics.restarts import check_restart, method_name
 from varint.kinematics.start_at_stops import stops_settings
 from varint.kinematics.turns import turns_settings
 from varint.mechanism.mechanism import Mechanism
@@ -151,7 +151,7 @@ class Variational(Method):
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
         state = checked_start(mechanism, problem.start())
         if turn is not None or method.staggered:
-            check_restart(state, name_of_steps({"turn": turn, "scheme": method.name}))
+            check_restart(state, method_name({"turn": turn, "scheme": method.name}))
         check_laws(mechanism, state)
         check_depth(mechanism, state, compiled.length)
         refuse_amplified(mechanism, method, dt, state, turn is not None)
