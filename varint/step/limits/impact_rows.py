@@ -1,12 +1,13 @@
 """Hard limits as rows of an impact at a node, alone (impacts.py) or beside contacts (contacts/events.py).
 
-With the rates u of the gaps of the limits that take part, the rebounds r that they have, and their impulses z,
+For the limits that take part, u are the gap rates after the impact, r the required rebound rates, and z the impulses:
 
     u >= r,    z >= 0,    z (u - r) = 0.
 
-An active limit is a row of the system, and u = r. The contacts are solved for with the active limits held; then one
-limit changes sides, an active one that would pull or another that u < r drives beyond, until none has to. The first
-passes take the one that is furthest from the law, later ones the first (Murty), which does not cycle.
+A limit is active (u = r, a row of the system) or inactive (z = 0). The contacts are solved with the active limits held;
+then one limit changes its status, an active one with z < 0 or an inactive one with u < r, until none violates the law.
+Early passes pick the largest violation, of z first, then of u; later passes the lowest index (Murty), which does not
+cycle. In the code ``taking`` means that a limit takes part in this impact, ``closed`` that its row is active.
 """
 
 import math
@@ -17,22 +18,24 @@ from varint.step.limits.rows import TOUCHING, limit_gap, limit_row, set_closed
 from varint.step.measures import rate_of
 from varint.step.plan import Plan, Workspace
 
-MOST_CHANGES = 20  # of limits that close or open in one step
-FEW_IMPACTS, MOST_IMPACTS, REST_SHARE = 3, 20, 0.125  # of a limit in one step; share of its rate after which it closes
-PARTING = 1e-10  # threshold of rates, m/s or rad/s, and of pulling impulses relative to momenta
-ALIKE = 1e-9  # share by which rates may differ that count as one
-ANY = -1  # component
-OUT_OF_REACH = 1.0  # rate of a limit that does not touch
-LAWFUL, CHANGED, CYCLES = range(3)
-FURTHEST = 2  # passes for each limit that take the one that is furthest from the law
-MOST_PASSES = 20  # for each limit
+MOST_CHANGES = 20  # closings and openings of limits in one step, after which closed limits stay closed
+# Rebounds of a limit in one step: so many are always allowed; at most so many; it closes once restitution**count is
+# not above this share.
+FEW_IMPACTS, MOST_IMPACTS, REST_SHARE = 3, 20, 0.125
+PARTING = 1e-10  # threshold of rates, m/s or rad/s, and of negative impulses relative to the momenta
+ALIKE = 1e-9  # relative difference up to which two rates count as equal
+ANY = -1  # in place of a component: limits of all components
+OUT_OF_REACH = 1.0  # m/s or rad/s: rate entered for a limit that does not touch, any above zero
+LAWFUL, CHANGED, CYCLES = range(3)  # results of `change_sides`
+FURTHEST = 2  # times the number of limits: passes that pick the largest violation
+MOST_PASSES = 20  # times the number of limits: passes in all
 
 
 @njit
 def _gap_rate(plan, ws, pose, n, velocity):
-    """Return the rate of the gap of limit n at a pose, m/s or rad/s, at velocities (nb, 6).
+    """Return the rate of the gap of limit n at a pose, m/s or rad/s, for body velocities (nb, 6).
 
-    Writes its row of ``ws.jacobian``, zero if the row is released.
+    Write its row of ``ws.jacobian``, zero if the row is released.
     """
     limit_gap(plan, ws, pose, n)
     m, row = plan.limits.measure[n], ws.jacobian[pose, limit_row(plan, n)]
@@ -45,8 +48,9 @@ def _gap_rate(plan, ws, pose, n, velocity):
 def rebounds_again(restitution: float, count: int) -> bool:
     """Return whether a limit with ``restitution`` that has rebounded ``count`` times in a step rebounds again.
 
-    It closes where so many rebounds have left an eighth of its rate, after `FEW_IMPACTS` at least. With a restitution
-    near one that takes more: a body between a limit and a heavier one that comes nearer loses nothing.
+    The first `FEW_IMPACTS` rebounds are always allowed. After that the limit closes once restitution**count <=
+    `REST_SHARE`, or after `MOST_IMPACTS`. Restitution near one needs many: a light body trapped between a limit and an
+    approaching heavier body does not slow down.
     """
     return count < FEW_IMPACTS or (count < MOST_IMPACTS and restitution**count > REST_SHARE)
 
@@ -56,18 +60,21 @@ may_rebound = njit(rebounds_again)
 
 @njit
 def _restitution(plan, ws, n):
-    """Return the coefficient of restitution of limit n in its next impact; zero where it does not rebound again."""
+    """Return the coefficient of restitution of limit n in its next impact; zero if it may not rebound again."""
     restitution = plan.limits.restitution[n]
     return restitution if may_rebound(restitution, ws.search.impacts[n]) else 0.0
 
 
 @indirect(seconds=1, what="hard stops")
 def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
-    """Write to ``ws.search.rate`` (nl,) the rates of the gaps that touch at a node, and of limit ``met``.
+    """Return the highest approach rate, >= 0, of the open limits with restitution; write the rates of all that touch.
 
-    At ``ws.velocity``, m/s or rad/s. Returns the highest rate at which a limit with restitution is approached. Without
-    contacts only limits of one component of the mechanism are included: other components have impacts of their own,
-    with derivatives. Also resets ``ws.search.was_closed``, ``ws.search.taking`` and ``ws.search.rebound``.
+    ``met``: limit whose event was located, included even if its gap is not zero; -1 for none. Writes
+    ``ws.search.rate`` (nl,), m/s or rad/s, the gap rates at ``ws.velocity`` of limits that are closed or touch, and
+    `OUT_OF_REACH` for the others. Sets ``ws.search.was_closed`` and ``ws.search.taking`` to the limits that are closed,
+    and ``ws.search.rebound`` to zero, or to the return rate of a closed limit that is exceeded. Without contacts only
+    touching limits of one component of the mechanism are included: other components have impacts of their own, with
+    derivatives.
     """
     search, fastest, component = ws.search, 0.0, ANY
     if met >= 0 and plan.contacts.body.size == 0:
@@ -76,7 +83,7 @@ def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
         closed, its_component = ws.efforts.closed[n], plan.components.of_element[plan.limits.element[n]]
         search.was_closed[n], search.taking[n], search.rebound[n], search.rate[n] = closed, closed, 0.0, OUT_OF_REACH
         gap, rate = limit_gap(plan, ws, pose, n), _gap_rate(plan, ws, pose, n, ws.velocity)
-        if closed and ws.efforts.floor[n] < 0.0:  # it goes on coming back
+        if closed and ws.efforts.floor[n] < 0.0:  # exceeded: it keeps its return rate
             search.rebound[n] = -plan.limits.sign[n] * ws.efforts.target_rate[limit_row(plan, n)]
         if not closed and ((n != met and gap > TOUCHING) or component not in (ANY, its_component)):
             continue
@@ -92,9 +99,10 @@ def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
 def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) -> bool:
     """Choose the limits of the next impact and their rebounds, after `approach_limits`; return whether any is hit.
 
-    Closed limits take part, limit ``met`` and those without restitution that are touched, and of the others those that
-    are approached at the rate ``fastest``.
-    Writes ``ws.search.taking``, ``ws.search.rebound`` and ``ws.search.impacts``; closes the limits that take part.
+    Closed limits take part, and touching limits without restitution. Of the touching limits with restitution, those
+    that approach at the rate ``fastest``, m/s or rad/s, rebound. Limit ``met`` (-1: none) takes part, unless it has
+    restitution and approaches more slowly than ``fastest``. Writes ``ws.search.taking``, ``ws.search.rebound`` and
+    ``ws.search.impacts``; closes the limits that take part.
     """
     search, any_hit = ws.search, False
     for n in range(plan.limits.measure.size):
@@ -104,7 +112,8 @@ def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) 
         elif rate <= PARTING or n == met:
             restitution = _restitution(plan, ws, n)
             if restitution == 0.0 or rate >= -PARTING:
-                search.taking[n] = restitution == 0.0 or n == met  # which a strong damper brings back as it parts
+                # met, but no longer approaching, e.g. because of a strong damper: takes part without a rebound
+                search.taking[n] = restitution == 0.0 or n == met
             elif -rate >= fastest * (1.0 - ALIKE):
                 search.taking[n], search.rebound[n] = True, -restitution * rate
                 search.impacts[n] += 1
@@ -116,7 +125,10 @@ def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) 
 
 @indirect(seconds=1, what="hard stops")
 def write_rebounds(plan: Plan, ws: Workspace, pose: int, share: float) -> None:
-    """Write the rows of the active limits to ``ws.jacobian``, a ``share`` of their rebounds to ``ws.increment_row``."""
+    """Write the rows of the active limits to ``ws.jacobian``, and their rebounds to ``ws.increment_row``.
+
+    ``share``, 0 to 1: factor on the rebounds.
+    """
     for n in range(plan.limits.measure.size):
         r = limit_row(plan, n)
         limit_gap(plan, ws, pose, n)
@@ -128,11 +140,13 @@ def write_rebounds(plan: Plan, ws: Workspace, pose: int, share: float) -> None:
 
 @indirect(seconds=1, what="hard stops")
 def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int) -> int:
-    """Let one limit that violates the law change sides; return CHANGED, LAWFUL without such a limit, or CYCLES.
+    """Change the status of one limit that violates the law, active or inactive, and return CHANGED.
 
-    ``passes``: the number of changes before; CYCLES after `MOST_PASSES` for each limit. Writes the rates and impulses
-    after the impact, ``ws.search.after`` and ``ws.search.impulse``. After `MOST_CHANGES` in a step closed limits stay
-    closed: limits that open in each other's impacts could repeat for ever.
+    Return LAWFUL if none violates it, and CYCLES after `MOST_PASSES` passes for each limit. Call after the solution for
+    the active limits. ``share``: factor on the rebounds, as in `write_rebounds`. ``passes``: number of changes before.
+    Writes ``ws.search.after``, gap rates after the impact, m/s or rad/s, and ``ws.search.impulse``, N s or N m s. After
+    `MOST_CHANGES` in a step limits that were closed before the impact stay closed: limits that open in each other's
+    impacts could repeat for ever.
     """
     search, momenta, count = ws.search, 0.0, plan.limits.measure.size
     for i in range(plan.bodies.mass.size):
@@ -167,7 +181,7 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
 
 @njit
 def _lighter_mass(plan, n):
-    """Return the mass of the lighter body of limit n, kg: times 1 m/s it is the scale of impulses at rest."""
+    """Return the mass of the lighter body of limit n, kg; times 1 m/s it is the scale of impulses at rest."""
     lighter = math.inf
     for s in range(2):
         i = plan.measures.body[plan.limits.measure[n], s]
@@ -178,7 +192,7 @@ def _lighter_mass(plan, n):
 
 @njit
 def _is_shared(plan, ws, n):
-    """Return whether the limit on the other side of the measure of limit n is active too."""
+    """Return whether another active limit, that on the other side of the same measure, has the row of limit n."""
     for m in range(plan.limits.measure.size):
         if m != n and ws.efforts.closed[m] and limit_row(plan, m) == limit_row(plan, n):
             return True
@@ -187,7 +201,10 @@ def _is_shared(plan, ws, n):
 
 @njit
 def work_of_limits(ws):
-    """Return the work of the limits in an impact, J, and the sum of the sizes of its terms: impulses by mean rates."""
+    """Return the work of the limits in an impact, J, and the sum of the sizes of its terms.
+
+    Each term is an impulse times the mean of the gap rates before and after.
+    """
     search, total, size = ws.search, 0.0, 0.0
     for n in range(search.taking.size):
         if search.taking[n]:
@@ -199,28 +216,30 @@ def work_of_limits(ws):
 
 @indirect(seconds=1, what="hard stops")
 def close_limits(plan: Plan, ws: Workspace, pose: int, met: int, event: int) -> None:
-    """Add the work of the limits after an impact; open the ones that part, close the others.
+    """Add the work of the limits after an impact; open the limits that separate, close the others.
 
-    Limit ``met`` closes where it does not rebound. ``event``: number of the impact on the tape, negative where it is
-    not kept.
-    Writes ``ws.efforts.work``, ``ws.efforts.rest_gap``, rows of ``ws.jacobian``, and of the tape
-    ``ws.tape.events.limits.closed`` and ``ws.tape.events.limits.together``.
+    ``met``: limit whose event was located, -1 for none; it closes if it has no rebound. ``event``: index of the impact
+    on the derivative tape, negative if it is not recorded. Writes ``ws.efforts.work``, J, ``ws.efforts.rest_gap``,
+    ``ws.efforts.floor``, ``ws.efforts.target_rate`` and rows of ``ws.jacobian``; on the tape
+    ``ws.tape.events.limits.closed``, 0: the limit was open before, 1: closed before and active in the impact, 2: closed
+    before and released by the impact; and ``ws.tape.events.limits.together``, set to 1 if a limit that was open before ends
+    inactive.
     """
     search = ws.search
     for n in range(plan.limits.measure.size):
         if not search.taking[n]:
             continue
-        parts = search.after[n] > PARTING
+        separating = search.after[n] > PARTING
         if event >= 0:
             kept, active = ws.tape.events.limits, ws.efforts.closed[n]
             if search.was_closed[n]:
-                kept.closed[event, n] = 1 if active else 2  # it lets go in the impact
+                kept.closed[event, n] = 1 if active else 2  # 2: released by the impact
             else:
                 kept.closed[event, n] = 0
                 kept.together[event] = kept.together[event] if active else 1
         ws.efforts.work[plan.limits.element[n]] += 0.5 * search.impulse[n] * (search.rate[n] + search.after[n])
         returns = search.was_closed[n] and ws.efforts.closed[n] and ws.efforts.floor[n] < 0.0
-        stays = not parts or returns or (n == met and search.rebound[n] == 0.0)
+        stays = not separating or returns or (n == met and search.rebound[n] == 0.0)
         set_closed(plan, ws, n, stays)
         gap = limit_gap(plan, ws, pose, n)
         if stays and not search.was_closed[n]:
