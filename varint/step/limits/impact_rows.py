@@ -222,8 +222,8 @@ def close_limits(plan: Plan, ws: Workspace, pose: int, met: int, event: int) -> 
     on the derivative tape, negative if it is not recorded. Writes ``ws.efforts.work``, J, ``ws.efforts.rest_gap``,
     ``ws.efforts.floor``, ``ws.efforts.target_rate`` and rows of ``ws.jacobian``; on the tape
     ``ws.tape.events.limits.closed``, 0: the limit was open before, 1: closed before and active in the impact, 2: closed
-    before and released by the impact; and ``ws.tape.events.limits.together``, set to 1 if a limit that was open before ends
-    inactive.
+    before and released by the impact; and ``ws.tape.events.limits.together``, set to 1 if a limit that was open before
+    ends inactive.
     """
     search = ws.search
     for n in range(plan.limits.measure.size):

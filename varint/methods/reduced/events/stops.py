@@ -3,12 +3,12 @@
 Impacts follow the law of events/impacts.py with the mobilities S = N M^-1 N^T, all rows of loops, couplings and
 prescribed joints holding; N: the derivatives by q of the gaps g that touch.
 
-A limit without restitution, one that starts a step by going on beyond, and one whose rebound would rise by less than
-``rest``, stays in contact: it is a row of the closures (`Equations.hold`) until its force would pull.
+A limit stays in contact if it has no restitution, if it starts a step moving further beyond, or if its rebound would
+rise by less than ``rest``. It is then a constraint row (`Equations.hold`) until its force becomes tensile.
 
-A limit that is exceeded, g < 0, comes back at the rate b of `Equations.baumgarte`. Where rows are kept by accelerations
-their force does that. Where they are kept by rates, as in implicit stages, u = - b g holds from the first instant on:
-the impulse that brings u there is part of the impact.
+A limit that is exceeded, g < 0, returns with the decay rate b, 1/s, of `Equations.baumgarte`. If constraints are
+enforced on accelerations, their force produces the return. If they are enforced on rates, as in implicit stages,
+u = -b g holds from the first instant, and the impact includes the impulse that sets it.
 """
 
 from typing import NamedTuple
@@ -24,12 +24,16 @@ from varint.methods.reduced.inverse import InverseDynamics
 from varint.methods.reduced.saddle import REDUNDANT
 from varint.step.limits.gaps import evaluate_gaps
 
-TOUCHING = 1e-11  # m or rad: a gap of this size counts as closed
-SOON = 1e-6  # s, over which the acceleration of a gap is measured, and shapes turn to other features
+TOUCHING = 1e-11  # m or rad: a gap up to this counts as closed
+SOON = 1e-6  # s: step of the forward difference for accelerations of gaps, and of shapes that change features
 
 
 class Jump(NamedTuple):
-    """Changes by an impact: of the rates (nq,), the work (ne,) of the elements, J, and the impulses (nc,)."""
+    """Changes by an impact.
+
+    ``rates`` (nq,): change of the rates, m/s or rad/s. ``work`` (ne,): work of each element, J. ``impulse`` (nc,):
+    impulses of limits and drives, N s or N m s, in the order of `Contacts.parts`.
+    """
 
     rates: np.ndarray
     work: np.ndarray
@@ -39,8 +43,8 @@ class Jump(NamedTuple):
 class Stops:
     """The hard limits of ``equations``; which of them are in contact is ``equations.held``.
 
-    ``contacts``: what exerts impulses, for the record; ``rest``, m or rad: a rebound that rises by less is contact.
-    ``by_rates``: the integrator keeps rows of contacts by rates, not by accelerations.
+    ``contacts``: layout of the recorded impulses. ``rest``, m or rad: a limit whose rebound would rise by less stays in
+    contact. ``by_rates``: the integrator enforces constraint rows of limits on rates, not on accelerations.
     """
 
     def __init__(self, equations: Equations, rest: float = TOUCHING, by_rates: bool = False) -> None:
@@ -59,66 +63,69 @@ class Stops:
 
     @property
     def held(self) -> np.ndarray:
-        """(nl,) limits in contact, whose margins are no gaps."""
+        """(nl,) bool: limits in contact, whose margins are forces instead of gaps."""
         return self.equations.held
 
     def begin(self, t: float, q: np.ndarray, rates: np.ndarray, size: float) -> float:
-        """A step of up to ``size`` s starts at time ``t``; return the longest that may be taken."""
+        """Prepare a step of up to ``size`` s from time ``t``, q and rates (nq,); return the longest allowed size, s."""
         return np.inf
 
     def is_facing(self, number: int) -> bool:
-        """Whether margin ``number`` is that of two shapes which face each other by given features."""
+        """Return whether margin ``number`` belongs to a pair of facing shape features; limits have none."""
         return False
 
     @property
     def watches_within(self) -> bool:
-        """Whether margins, and `overlooks`, are asked for between the ends of a step too."""
+        """Return whether margins and `overlooks` must also be evaluated between the ends of a step."""
         return False
 
     def overlooks(self, t: float, q: np.ndarray, rates: np.ndarray) -> bool:
-        """Whether a step that ends at time ``t`` was too long to see all that it met."""
+        """Return whether a step that ended at time ``t``, at q and rates (nq,), was too long to detect all contacts."""
         return False
 
     def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """ddq (nq,) with the efforts of the limits in contact."""
+        """Return accelerations (nq,), m/s^2 or rad/s^2, with the forces of the limits in contact."""
         return self.equations.acceleration(t, q, rates)
 
     def first_step(self, natural: float) -> float | None:
-        """Size, s, to try after an event where ``natural`` was that without; None to find one."""
+        """Return the step size, s, to try after an event, None to estimate one; ``natural``: size without it, s."""
         return natural
 
     def next_step(self, size: float, again: bool) -> float | None:
-        """Size, s, to try after an event at the start of a step of ``size``; ``again``: the same as just before."""
+        """Return the step size, s, to try after an event at the start of a step of ``size`` s, None to estimate one.
+
+        ``again``: the same event was already met in this step.
+        """
         return size
 
     def memory(self) -> dict[str, np.ndarray]:
-        """State of the events that future steps depend on; none beside that of the equations."""
+        """Return the state that later steps depend on, beside that of the equations; limits have none."""
         return {}
 
     def recall(self, saved: dict[str, np.ndarray]) -> None:
-        """Go back to a `memory`."""
+        """Restore a `memory`."""
 
     @property
     def size(self) -> int:
-        """Number of recorded impulses, see `Contacts.parts`."""
+        """Return nc, the number of recorded impulses, see `Contacts.parts`."""
         return self.contacts.impulse.size
 
     @property
     def acts(self) -> bool:
-        """Whether `efforts` are other than zero."""
+        """Return whether `efforts` may differ from zero."""
         return self._inverse is not None or bool(self.equations.held.any())
 
     def named(self, met: set[int]) -> str:
-        """Labels of the limits that were ``met``, and of those in contact, one after the other."""
+        """Return the labels of the limits with the numbers ``met`` and of those in contact, in one text."""
         return self.contacts.labelled(self.element[sorted(met | set(np.flatnonzero(self.equations.held).tolist()))])
 
     @property
     def exceeded(self) -> set[int]:
-        """Numbers of the limits that the last pose was beyond: a start comes back from there."""
+        """Return the numbers of the limits that the last evaluated pose exceeds; such a start returns gradually."""
         return set(np.flatnonzero(self._gap < -TOUCHING).tolist())
 
     def unlawful(self, names: str) -> Blocked:
-        """The error for stops and contacts of these ``names`` whose forces obey no law of friction."""
+        """Return the error for stops and contacts, with the labels ``names``, whose forces have no lawful solution."""
         if self.exceeded:
             return Blocked(cannot_come_back([names]))
         return Blocked(
@@ -127,7 +134,7 @@ class Stops:
         )
 
     def look(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gaps (nl,), m or rad, and their rates (nl,), at time ``t``."""
+        """Return gaps (nl,), m or rad, and their rates (nl,), m/s or rad/s, at time ``t``, q and rates (nq,)."""
         e = self.equations
         q, rates, _ = e.imposed(t, q, rates)
         e.place_and_move(q, rates)
@@ -137,7 +144,7 @@ class Stops:
         return self._gap.copy(), -self.sign * np.einsum("nsk,nsk->n", self._gradient, motion)
 
     def pushes(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """Efforts (nl,), N or N m, by which limits in contact push at time ``t``; below zero they would pull."""
+        """Return forces (nl,), N or N m, of the limits in contact at time ``t``: compressive > 0, tensile < 0."""
         push, held = np.zeros(len(self)), self.equations.held
         if held.any():
             self.equations.acceleration(t, q, rates)
@@ -145,21 +152,24 @@ class Stops:
         return push
 
     def margins(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Margins (nl,) that must stay above zero, gaps or in contact `pushes`, and the rates of the gaps (nl,)."""
+        """Return margins (nl,) that must stay above zero, and the rates of the gaps (nl,), m/s or rad/s.
+
+        The margin of an open limit is its gap, m or rad; that of a limit in contact its force `pushes`, N or N m.
+        """
         gap, rate = self.look(t, q, rates)
         return np.where(self.equations.held, self.pushes(t, q, rates), gap), rate
 
     def efforts(self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rates (nc,) of the impulses, N, N m, and power (ne,) of limits in contact, W.
+        """Return the forces (nc,), N or N m, of limits in contact and drives, and the power (ne,) of the limits, W.
 
-        After `Equations.acceleration`, which gave ``second`` (nq,).
+        Call after `Equations.acceleration`, with its result ``second`` (nq,).
         """
         e, out, power = self.equations, np.zeros(self.size), np.zeros(self.equations.ne)
         parts, held, multiplier = self.contacts.parts(out), e.held, e.multiplier
         if held.any():
-            own = e.closures.held_parts
-            motion = np.vstack([e.velocity, np.zeros(6)])[e.closures.side[own]]
-            along = np.einsum("rsk,rsk->r", e.closures.jacobian[own], motion)
+            held_rows = e.closures.held_parts
+            motion = np.vstack([e.velocity, np.zeros(6)])[e.closures.side[held_rows]]
+            along = np.einsum("rsk,rsk->r", e.closures.jacobian[held_rows], motion)
             np.add.at(parts.along, self.element[held], self.scale[held] * e.held_multiplier)
             np.add.at(power, self.element[held], e.held_multiplier * along)
         if self._inverse is not None:
@@ -169,10 +179,11 @@ class Stops:
         return out, power
 
     def settle(self, t: float, q: np.ndarray, rates: np.ndarray, limit: int = -1, closing: bool = False) -> Jump:
-        """The impact at the limits that touch at time ``t``; from then on those in contact are held.
+        """Resolve the impact at the limits that touch at time ``t``; return its jump.
 
-        ``limit``: the one that was searched for, which is let go where it is in contact; ``closing``: it closes, with
-        no restitution. ``rates`` (nq,) stay as they are. Raises Blocked.
+        Then hold the limits that stay in contact. ``limit``: number of the limit whose event was located, -1 for none;
+        if it is in contact, it is released without an impact. ``closing``: treat ``limit`` as having no restitution.
+        ``rates`` (nq,) is not modified. Raises Blocked if no motion obeys the limits.
         """
         e, was = self.equations, self.equations.held.copy()
         if limit >= 0 and was[limit]:
@@ -189,7 +200,10 @@ class Stops:
         return jump
 
     def _hold(self, t: float, q: np.ndarray, rates: np.ndarray, resting: np.ndarray) -> None:
-        """Hold those of the limits ``resting`` (nl,) that push: the gaps of the others would grow beside them."""
+        """Hold those of the limits ``resting`` (nl,) whose force is compressive; release the others.
+
+        The gaps of the others would open. ``rates`` (nq,) are those after the impact. Raises Blocked if no forces obey the limits.
+        """
         e, numbers = self.equations, np.flatnonzero(resting)
         e.hold(resting)
         if not numbers.size:
@@ -212,9 +226,9 @@ class Stops:
     def _impact(
         self, t: float, q: np.ndarray, rates: np.ndarray, touching: np.ndarray, was: np.ndarray, closing: int
     ) -> tuple[Jump, np.ndarray]:
-        """The jump at the limits ``touching`` (k,), after `look`, and which (nl,) rest afterwards.
+        """Return the jump at the limits ``touching`` (k,), and (nl,) bool, which limits are in contact after it.
 
-        ``was`` (nl,): in contact before; those and ``closing`` have no restitution.
+        ``was`` (nl,): limits in contact before; these, and limit ``closing`` (-1: none), have no restitution.
         """
         e, resting = self.equations, np.zeros_like(was)
         gap, before = (values[touching] for values in self.look(t, q, rates))
@@ -228,32 +242,37 @@ class Stops:
         restitution, z = np.where(touching == closing, 0.0, self.restitution[touching]), np.zeros(touching.size)
 
         def motion(impulses: np.ndarray) -> np.ndarray:
-            z[free] = impulses
+            z[free] = impulses  # in the z of the whole impact, as scratch: it is set to the result below
             return e.motion_of(E.T @ z)
 
-        def rests(impulses: np.ndarray, after: np.ndarray) -> np.ndarray:  # it rises by less than ``rest``
+        def rests(impulses: np.ndarray, after: np.ndarray) -> np.ndarray:  # which would rise by less than ``rest``
             faster = self._accelerations(t, q, rates + motion(impulses), after, touching[free])
             return after**2 <= -2.0 * faster * self.rest
 
         law = ContactLaw(free.size, np.zeros(0, dtype=np.int64), np.zeros(0))
-        own, held = S[np.ix_(free, free)], was[touching[free]]
-        hit = solve_impacts(law, own, before[free], restitution[free], held, ~held & (restitution[free] > 0.0), rests)
+        S_free, held = S[np.ix_(free, free)], was[touching[free]]
+        passing = ~held & (restitution[free] > 0.0)
+        hit = solve_impacts(law, S_free, before[free], restitution[free], held, passing, rests)
         after, energy, closed = before.copy(), np.zeros(touching.size), np.zeros(touching.size, dtype=np.bool_)
         z[free], after[free], energy[free], closed[free] = hit
-        parts = ~closed & ~fixed & (after > SLOW)
-        if parts.any():
-            closed[free] |= parts[free] & rests(hit.z, hit.rates)
+        separating = ~closed & ~fixed & (after > SLOW)
+        if separating.any():
+            closed[free] |= separating[free] & rests(hit.z, hit.rates)
         back = np.where(gap < -TOUCHING, -e.baumgarte * gap, 0.0)
         returns = (was[touching] | (touching == closing)) & (back > 0.0)
         returns &= after <= before + SLOW  # no other impact drives it faster
         closed |= ~fixed & returns
         back[~closed] = 0.0
         if self.by_rates and back.any():
-            push = complementary(own, (after - back)[free])
+            push = complementary(S_free, (after - back)[free])
             if push is None:
                 raise self.contacts.contradiction(self.element[touching])
-            energy[free] += push * (after[free] + 0.5 * own @ push)
+            lift = S_free @ push
+            energy[free] += push * (after[free] + 0.5 * lift)
             z[free] += push
+            lifted = closed[free] & (back[free] == 0.0) & (lift > SLOW)  # opened by the return of another limit
+            if lifted.any():
+                closed[free] &= ~lifted | rests(z[free], after[free] + lift)
         self.look(t, q, rates)
         e.factor()
         resting[touching] = closed
@@ -261,26 +280,30 @@ class Stops:
         return self._jump(t, (q, rates, change), z, energy, touching, jacobian, z @ multiplier), resting
 
     def _accelerations(
-        self, t: float, q: np.ndarray, rates: np.ndarray, before: np.ndarray, touching: np.ndarray
+        self, t: float, q: np.ndarray, rates: np.ndarray, speed: np.ndarray, numbers: np.ndarray
     ) -> np.ndarray:
-        """Second time derivatives (k,) of the gaps ``touching`` (k,), whose rates are ``before`` (k,)."""
+        """Return accelerations (k,), m/s^2 or rad/s^2, of the gaps ``numbers`` (k,), by a forward difference over SOON.
+
+        ``speed`` (k,): rates of these gaps at ``rates`` (nq,), m/s or rad/s.
+        """
         second = self.equations.acceleration(t, q, rates).copy()
         later = q + SOON * (rates + 0.5 * SOON * second)
-        return (self.look(t + SOON, later, rates + SOON * second)[1][touching] - before) / SOON
+        return (self.look(t + SOON, later, rates + SOON * second)[1][numbers] - speed) / SOON
 
     def _jump(
         self, t: float, motion: tuple[np.ndarray, np.ndarray, np.ndarray], z: np.ndarray, energy: np.ndarray,
         touching: np.ndarray, jacobian: np.ndarray, multiplier: np.ndarray,
     ) -> Jump:  # fmt: skip
-        """The record of an impact with the impulses z (k,), which bring in ``energy`` (k,), J.
+        """Return the record of an impact with the impulses z (k,), N s or N m s, which add ``energy`` (k,), J.
 
-        ``motion``: q, the rates before and their change (nq,); ``multiplier`` (row_count,) of loops and couplings.
+        ``motion``: q, the rates before and their change, each (nq,). ``touching`` (k,): numbers of the limits, with the
+        rows ``jacobian`` (k, 2, 6) of their gaps. ``multiplier`` (row_count,): impulses of loops and couplings.
         """
         e, work, impulse = self.equations, np.zeros(self.equations.ne), np.zeros(self.size)
         q, rates, change = motion
-        parts, own = self.contacts.parts(impulse), self.element[touching]
-        np.add.at(work, own, energy)
-        np.subtract.at(parts.along, own, self.sign[touching] * z)
+        parts, elements = self.contacts.parts(impulse), self.element[touching]
+        np.add.at(work, elements, energy)
+        np.subtract.at(parts.along, elements, self.sign[touching] * z)
         if self.contacts.driven:
             q, rates, _ = e.imposed(t, q, rates)
             e.place_and_move(q, rates)
