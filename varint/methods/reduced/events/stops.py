@@ -202,7 +202,8 @@ class Stops:
     def _hold(self, t: float, q: np.ndarray, rates: np.ndarray, resting: np.ndarray) -> None:
         """Hold those of the limits ``resting`` (nl,) whose force is compressive; release the others.
 
-        The gaps of the others would open. ``rates`` (nq,) are those after the impact. Raises Blocked if no forces obey the limits.
+        The gaps of the others would open. ``rates`` (nq,) are those after the impact. Raises Blocked if no
+        forces obey the limits.
         """
         e, numbers = self.equations, np.flatnonzero(resting)
         e.hold(resting)
