@@ -389,6 +389,24 @@ def test_exceeded_stop_stays_closed_at_impacts_elsewhere(integrator, lands, boun
     assert beside.coordinates["joint 1"] == pytest.approx(alone.coordinates["joint 1"], abs=bound)
 
 
+@pytest.mark.parametrize(
+    "beside",
+    [
+        vi.JointStop("beside", joint="s", lower=-0.1),
+        vi.LengthStop("beside", "world", "b", point_a=(0, 0, -1.0), point_b=(0, 0, 0), lower=0.9),
+    ],
+)
+def test_the_return_of_an_exceeded_stop_opens_another_one_that_touches(beside):
+    """A ball on a slide 0.1 m below its stop, on another one: it leaves that at the rate b g, exp(-b t) of 0.1 m."""
+    body = vi.Body.sphere("b", 0.05, 1.0, position=(0, 0, 0))
+    slide, above = vi.Prismatic("s", "world", "b", axis=(0, 0, 1)), vi.JointStop("above", joint="s", lower=0.0)
+    mechanism = vi.Mechanism("ball", [body], [slide], forces=[above, beside])
+    start = mechanism.state(coordinates={"s": -0.1}, beyond_stops="come back")
+    run = vi.redmax.simulate(mechanism, 0.2, dt=0.01, integrator="bdf2", state=start)
+    np.testing.assert_allclose(run.coordinates["s"], -0.1 * np.exp(-5.0 * run.t), rtol=0, atol=1e-4)
+    assert np.abs(run.energy_balance).max() < 1e-3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["dop853", "bdf2"])
 def test_contradiction_is_named(integrator):
