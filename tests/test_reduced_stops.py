@@ -226,6 +226,18 @@ def test_two_stops_at_one_place_let_nothing_through():
         assert np.abs(run.coordinates["joint 1"]).max() < 1e-10
 
 
+@pytest.mark.parametrize("integrator", ["radau", "sdirk2", "bdf2"])
+def test_a_strong_damper_stops_what_leaves_a_stop(integrator):
+    """Within 1e-8 s, so that the link rises by less than what counts as a rebound."""
+    plain = vi.mechanisms.n_pendulum(n=1, angle=0.4)
+    damper = vi.JointDamper("damper", joint="joint 1", damping=1e8)
+    stop = vi.JointStop("stop", joint="joint 1", lower=0.4, restitution=1.0)
+    mechanism = vi.Mechanism("held", plain.bodies, plain.joints, forces=[damper, stop])
+    state = mechanism.state(coordinates={"joint 1": 0.4}, rates={"joint 1": 1.0})
+    run = vi.redmax.simulate(mechanism, 0.02, 0.01, state=state, integrator=integrator)
+    assert np.abs(run.coordinates["joint 1"] - 0.4).max() < 1e-4
+
+
 def test_a_rebound_beside_a_taut_length_keeps_its_energy():
     """A bead on a rod bounces off a stop with restitution 1 while its rope across the rod is taut."""
     seed = vi.mechanisms.n_pendulum(n=1, angle=0.4)

@@ -346,26 +346,24 @@ def _crossing(search):
 @indirect(seconds=1, what="hard stops")
 def meet_at_start(plan: Plan, ws: Workspace, pose: int) -> None:
     """Apply the impacts of all that touches and approaches at node 0."""
-    limits = plan.limits.measure.size
     for _ in range(MOST_ROUNDS):
-        fastest, met = -PARTING, NOBODY
-        if limits:
+        approached = False
+        if plan.limits.measure.size:
             approach_limits(plan, ws, pose, NOBODY)
-        for n in range(limits):
-            if not ws.search.was_closed[n] and ws.search.rate[n] < fastest:
-                fastest, met = ws.search.rate[n], n
+        for n in range(plan.limits.measure.size):
+            approached = approached or (not ws.search.was_closed[n] and ws.search.rate[n] < -PARTING)
         for n in range(ws.contacts.near_count[0]):
             k = ws.contacts.near[n]
             if is_rolling(plan, k) or is_rim_point(plan, ws, k) or ws.contacts.closed[k]:
                 continue
             if contact_gap(plan, ws, pose, k) <= TOUCHING:
-                rate = normal_rate(plan, ws, pose, k)
-                if rate < fastest:
-                    fastest, met = rate, limits + k
-        if met < 0:
+                approached = approached or normal_rate(plan, ws, pose, k) < -PARTING
+        if not approached:
             return
-        ws.search.limit[0] = met
-        act_event(plan, ws, pose, False)
+        if has_contacts(plan):
+            act_contacts(plan, ws, pose, NOBODY, False)
+        else:
+            act_limits(plan, ws, pose, NOBODY, False)
 
 
 @indirect(seconds=2, what="hard stops")

@@ -19,7 +19,7 @@ import numpy as np
 from varint.methods.reduced.constraint_forces import NotFinite
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.events.impacts import PARTING, Impacts, solve_impacts
-from varint.methods.reduced.events.law import SLOW, ContactLaw, margins_of_any
+from varint.methods.reduced.events.law import SLIGHT, SLOW, ContactLaw, margins_of_any
 from varint.methods.reduced.events.points import ContactPoints
 from varint.methods.reduced.events.stops import SOON, TOUCHING, Jump, Stops
 from varint.methods.reduced.recursions import kinematic_recursions as kinematics
@@ -437,7 +437,7 @@ class ContactEvents:
         held = np.zeros(nl + self.points, dtype=np.bool_)
         returns = (was[both] | (closing & (both == number))) & (gap[both] < -TOUCHING) & (both < nl)
         closed = hit.closed | (returns & ((S @ hit.z)[:K] <= SLOW))  # as `Stops` has it
-        parts = ~closed & (hit.rates[:K] > SLOW)
+        parts = ~closed & (hit.rates[:K] > SLOW) & ((both >= nl) | (hit.rates[:K] < SLIGHT))
         if parts.any():  # what rises by less than ``rest`` comes back at once: a body that comes to rest rocks
             closed |= parts & rests(hit.z, hit.rates)
             self.look(t, q, rates)

@@ -17,6 +17,7 @@ from varint.methods.reduced.recursions.cones import room, solve_cones
 DEPENDENT = 1e-10  # singular value, relative to the largest, up to which rows of equations are redundant
 
 SLOW = 1e-9  # m/s or rad/s: a rate of this size counts as zero
+SLIGHT = 1e-6  # m/s or rad/s: a limit that is held goes on at a rate of this size, which the closures take away
 TINY = 1e-12  # of the sizes of a complementarity problem: what counts as zero
 PIVOTS = 50  # of each unknown of a complementarity problem, at most
 SAME = 1e-7  # of the largest rate or acceleration: regimes that differ by less are one

@@ -19,7 +19,7 @@ from varint.kinematics.start_at_stops import cannot_come_back
 from varint.methods.reduced.contacts import Blocked, Contacts
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.events.impacts import solve_impacts
-from varint.methods.reduced.events.law import SLOW, ContactLaw, complementary
+from varint.methods.reduced.events.law import SLIGHT, SLOW, ContactLaw, complementary
 from varint.methods.reduced.inverse import InverseDynamics
 from varint.methods.reduced.saddle import REDUNDANT
 from varint.step.limits.gaps import evaluate_gaps
@@ -256,7 +256,7 @@ class Stops:
         hit = solve_impacts(law, S_free, before[free], restitution[free], held, passing, rests)
         after, energy, closed = before.copy(), np.zeros(touching.size), np.zeros(touching.size, dtype=np.bool_)
         z[free], after[free], energy[free], closed[free] = hit
-        separating = ~closed & ~fixed & (after > SLOW)
+        separating = ~closed & ~fixed & (after > SLOW) & (after < SLIGHT)
         if separating.any():
             closed[free] |= separating[free] & rests(hit.z, hit.rates)
         back = np.where(gap < -TOUCHING, -e.baumgarte * gap, 0.0)
