@@ -94,13 +94,20 @@ def begin_events(plan, ws, pose, h):
     search.limit[0], search.changes[0] = -1, 0
     if ws.efforts.come_back[0] > 0.0:
         close_on_floors(plan, ws, pose)
-    for n in range(search.impacts.size):
-        search.impacts[n] = 0
-    for n in range(ws.contacts.near_count[0]):
-        ws.contacts.hits[ws.contacts.near[n]] = 0
+    _forget_impacts(ws)
     renew_events(plan, ws, pose, h)
     if starts:
         meet_at_start(plan, ws, pose)
+        _forget_impacts(ws)
+
+
+@njit
+def _forget_impacts(ws):
+    """Set the numbers of impacts in a step to zero."""
+    for n in range(ws.search.impacts.size):
+        ws.search.impacts[n] = 0
+    for n in range(ws.contacts.near_count[0]):
+        ws.contacts.hits[ws.contacts.near[n]] = 0
 
 
 @njit
