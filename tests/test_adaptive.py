@@ -373,3 +373,12 @@ def test_the_command_tells_the_time_that_was_simulated(capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["simulated"] == 1.0
     assert told["asked_steps"] is None
+
+
+def test_steps_without_end_are_told():
+    """A spring of 1e20 N m/rad asks for 10^12 steps a second."""
+    plain = vi.mechanisms.double_pendulum()
+    spring = vi.TorsionSpring("wall", joint="joint 1", stiffness=1e20)
+    stiff = vi.Mechanism("stiff", plain.bodies, plain.joints, forces=[spring])
+    with pytest.raises(vi.ConvergenceError, match=r"as short as \d.*more than 1e\+09 of them.*without adaptive=True"):
+        vi.simulate(stiff, 1.0, 0.01, state=stiff.state(coordinates={"joint 1": 0.3}), adaptive=True)

@@ -9,9 +9,10 @@ from varint.methods.variational.maximal_run import MaximalRun
 from varint.methods.variational.outputs import AtTimes
 from varint.model.state import State
 from varint.results.inputs.at_nodes import Commands, Loads
-from varint.runs.run import Block, Reached
+from varint.runs.run import Block, Failure, Reached
 from varint.step.step import SAME_TIME
 
+ENDLESS = 1e9  # steps of a run
 TURN, TURN_OF_SECOND_ORDER = 0.1, 0.05  # rad, of the fastest body in a step where nothing else is asked for
 
 
@@ -39,7 +40,17 @@ class AdaptiveRun(MaximalRun):
         return self.march.is_over
 
     def advance(self, steps: int) -> Block:
-        """March ``steps`` steps, or up to the last or to the one that fails."""
+        """March ``steps`` steps, or up to the last or to the one that fails; none where they would never end."""
+        march = self.march
+        size = march.dt / float(march.ws.pace.density[0])
+        if not march.end <= ENDLESS * size:
+            self.failure = Failure(
+                f"the steps that follow the motion at t = {march.time:g} s are as short as {size:.3g} s, and more than"
+                f" {ENDLESS:g} of them lead to t = {march.end:g} s. Equal steps, without adaptive=True, pass over what is"
+                " that fast; a stiffness that is too large by powers of ten may be its cause",
+                march.time,
+            )
+            return self.block(march.nothing(), 0.0)
         self._give(1)
         return self._marched(steps)
 
