@@ -40,14 +40,14 @@ class AdaptiveRun(MaximalRun):
         return self.march.is_over
 
     def advance(self, steps: int) -> Block:
-        """March ``steps`` steps, or up to the last or to the one that fails; none where they would never end."""
+        """March ``steps`` steps, or up to the last or to the one that fails; fails where they would never end."""
         march = self.march
         size = march.dt / float(march.ws.pace.density[0])
         if not march.end <= ENDLESS * size:
             self.failure = Failure(
                 f"the steps that follow the motion at t = {march.time:g} s are as short as {size:.3g} s, and more than"
-                f" {ENDLESS:g} of them lead to t = {march.end:g} s. Equal steps, without adaptive=True, pass over what is"
-                " that fast; a stiffness that is too large by powers of ten may be its cause",
+                f" {ENDLESS:g} of them lead to t = {march.end:g} s. Equal steps, without adaptive=True, pass over what"
+                " is that fast; a stiffness that is too large by powers of ten may be its cause",
                 march.time,
             )
             return self.block(march.nothing(), 0.0)
