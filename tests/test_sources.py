@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "varint").rglob("*.py"))
 MOST_LINES, MOST_LINES_OF_A_FILE = 80, 500
 EXCEPTIONS = {
+    "varint/derivatives/gradient.py gradient": "public; every option of a gradient, told in its docstring",
     "varint/studies/ensembles/ensemble_run.py ensemble": "public; every option of an ensemble, told in its docstring",
 }
 RUN_CODE = {  # what makes code of data, and the files that may
@@ -143,7 +144,7 @@ def test_parameters_are_not_told_by_their_places():
 @pytest.mark.slow
 def test_functions_can_be_read():
     """No more than 80 lines, but for the exceptions; none of these is one without need."""
-    assert len(EXCEPTIONS) <= 1
+    assert len(EXCEPTIONS) <= 2
     assert too_long(sources()) == set(EXCEPTIONS)
 
 
