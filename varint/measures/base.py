@@ -119,6 +119,12 @@ class Measure(Shown):
         return None
 
     @property
+    def key(self) -> tuple:
+        """A key that equal measures share."""
+        values = (type(self), *vars(self).values())
+        return tuple(tuple(np.ravel(value)) if isinstance(value, np.ndarray) else value for value in values)
+
+    @property
     def euler_angle_of(self) -> tuple[str, int, str] | None:
         """The joint, the number of its coordinate and the Euler angles, if it is one of these that has turns."""
         return None

@@ -327,6 +327,11 @@ def _mass(mass: float | None, density: float | None, volume: float, label: str) 
 
 def checked_inertia(value: ArrayLike, label: str) -> np.ndarray:
     """Return the symmetric inertia (3, 3), kg m^2, of a body that ``label`` names. Raises MechanismError."""
+    if np.shape(value) == (3,):
+        raise MechanismError(
+            f"inertia of {label} must be a matrix, (3, 3), got 3 values: with principal moments a, b, c it is"
+            " [[a, 0, 0], [0, b, 0], [0, 0, c]]"
+        )
     inertia = array_of(value, (3, 3), f"inertia of {label}")
     bounded(inertia, f"inertia of {label}")
     size = np.abs(inertia).max() or 1.0

@@ -15,7 +15,7 @@ from varint.model.body import WORLD, Body
 from varint.model.collision_shapes import CollisionShape, checked_collision
 from varint.model.degrees import warn_of_degrees, warn_of_forces_in_degrees
 from varint.model.forces import Force
-from varint.model.forces.base import Element
+from varint.model.forces.base import Element, check_limits
 from varint.model.forces.joint_compliance import with_compliances
 from varint.model.joints import Joint
 from varint.model.known_forces import traits_of
@@ -85,7 +85,7 @@ class Structure(Shown):
                     f" or Free('...', 'world', '{name}') to let it float"
                 )
         check_start(self, self.start, f"start of {label}", MechanismError)
-        _ = self.elements  # raises where a force does not fit
+        check_limits(self.forces, self.elements)  # elements raise where a force does not fit
         warn_of_degrees(self, self.start.get("coordinates") or {})
         warn_of_forces_in_degrees(self)
 

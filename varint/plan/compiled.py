@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.base.display import Shown
-from varint.base.errors import MechanismError
 from varint.base.numba import CompiledRecord
 from varint.mathematics.products.records import Products
 from varint.model.body import WORLD
@@ -31,7 +30,6 @@ from varint.step.contacts.records import ContactTable
 from varint.step.energy.records import Components
 from varint.step.ldu import solver_of
 from varint.step.limits.parts import plan_parts
-from varint.step.limits.records import Limits
 from varint.step.measures import ANGULAR
 from varint.step.nodes.welds import WeldTable
 from varint.step.paths.mass_records import MassivePaths
@@ -272,7 +270,6 @@ def _compile(
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
         loops=_record(Loops, closing),
     )
-    _check_limits(full, plan.limits, roles.force)
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
     functions = efforts.users_functions(roles, places, len(plan.measures.kind))
     owners = roles.force[plan.laws.element[plan.laws.state >= 0]].tolist()
@@ -286,21 +283,6 @@ def _compile(
     order = np.array([full.body_index[structure.bodies[i].name] for i in order])
     numbers = np.append(welds.joints, -1)[numbers]
     return Compiled(plan, topology, order, table.slot, numbers, length, functions, *of_start, forces, table)
-
-
-def _check_limits(mechanism: Structure, limits: Limits, force: np.ndarray) -> None:
-    """Raise MechanismError for two limits at one place: which of them pushes, and rebounds, would not be determined.
-
-    ``force``: index of the force of each element.
-    """
-    first: dict[tuple[int, float, float], int] = {}
-    for n, of_limit in enumerate(force[limits.element].tolist()):
-        other = first.setdefault((limits.measure[n], limits.sign[n], round(limits.value[n], 10)), of_limit)
-        if other != of_limit:
-            same, label = mechanism.forces[other].label, mechanism.forces[of_limit].label
-            raise MechanismError(
-                f"{label} has the limit {limits.value[n]:g} of {same}: which of them acts? Leave out one of them"
-            )
 
 
 def _counted(structure: Structure, roles: Roles, places: Sequence[int], measures: Measures) -> tuple[CountedAngle, ...]:

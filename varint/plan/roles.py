@@ -96,7 +96,7 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
     groups: dict[tuple, list] = {}
     for e, element in numbered:
         if isinstance(element, Effort):
-            key = (*(_key(measure) for measure in element.measures), element.weights)
+            key = (*(measure.key for measure in element.measures), element.weights)
             groups.setdefault(key, []).append((e, element))
     constraints = [(e, element) for e, element in numbered if isinstance(element, Constraint)]
     constraints.sort(key=lambda item: item[1].rank)
@@ -188,11 +188,3 @@ def _beams(measures: list[Measure], sums: list[list[int]]) -> list[int]:
         if len(points) == 1 and len({(m.body_a, m.body_b) for m in sum_measures}) == 1:
             beams.append(s)
     return beams
-
-
-def _key(measure: Measure) -> tuple:
-    """Return a key that equal measures share."""
-    return tuple(
-        tuple(np.ravel(value)) if isinstance(value, np.ndarray) else value
-        for value in (type(measure), *vars(measure).values())
-    )

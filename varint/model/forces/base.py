@@ -4,7 +4,7 @@ A force's file names its parameters, checks them, and gives its ``elements``; ea
 says what is done with them. A law stands in the file of the force that it was made for.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -319,3 +319,21 @@ class Force(Frozen):
                 " give that link a body with its own joints"
             )
         return measure
+
+
+def check_limits(forces: Sequence[Force], elements: Sequence[Sequence[Element]]) -> None:
+    """Raise MechanismError for two limits at one place: which of them pushes, and rebounds, would not be determined.
+
+    ``elements``: those of each force.
+    """
+    first: dict[tuple, Force] = {}
+    for force, of_force in zip(forces, elements, strict=True):
+        for effort in (element for element in of_force if isinstance(element, Effort)):
+            for limit in effort.terms:
+                along = *(measure.key for measure in effort.measures), effort.weights
+                other = first.setdefault((along, limit.sign, round(limit.value, 10)), force)
+                if other is not force:
+                    raise MechanismError(
+                        f"{force.label} has the limit {limit.value:g} of {other.label}: which of them acts? Leave out"
+                        " one of them"
+                    )
