@@ -44,7 +44,7 @@ def angle(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 @njit
 def angle_value(plan, m, A, B):
-    """Return the value of `angle`, rad, without its gradient."""
+    """Return the value of `angle`, rad, without its gradient; ``A``, ``B`` (3, 3): rotations of the bodies to world."""
     d = rotate_back(A, rotate(B, vector(plan.measures.w[m])))
     return arctangent(dot(vector(plan.measures.u[m]), d), dot(vector(plan.measures.v[m]), d))
 

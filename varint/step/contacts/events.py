@@ -81,7 +81,11 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) ->
 
 @njit
 def _keep_act(plan, ws, pose, act, met, timed):
-    """Keep what contacts do next on the tape, if there is one; returns the number of the event, -1: not kept."""
+    """Record on the tape, if there is one, what contacts do next; return the index of the event, -1: not recorded.
+
+    ``act``: PROJECTION, HIT or LOWERED; ``met``, ``timed``: see `act_contacts`. Writes row j of ``act``, ``met`` (ne,),
+    ``taking``, ``slips`` and ``restitution`` (ne, nc) of ``ws.tape.events.contacts``.
+    """
     j = keep_event(plan, ws, pose, timed) if ws.tape.h.size else -1
     if j < 0:
         return j
@@ -96,21 +100,21 @@ def _keep_act(plan, ws, pose, act, met, timed):
 
 @njit
 def _rate_at_node(plan, ws, pose, k):
-    """Rate of the gap of contact k at a node, m/s, after `project_contacts`."""
+    """Return the gap rate of contact k at a node, m/s, at ``ws.increment_body`` (nb, 6), after `project_contacts`."""
     write_upper(plan, ws, pose, k)
     return rate_along(plan, ws.contacts.upper, k, 0, ws.increment_body)
 
 
 @njit
 def approaches(plan, ws, pose, k):
-    """Whether what touches at contact k does not part, with the momenta at a node."""
+    """Return whether the gap of contact k, which touches, does not grow at the momenta ``ws.momentum`` (nb, 6)."""
     project_contacts(plan, ws, pose)
     return _rate_at_node(plan, ws, pose, k) <= PARTING
 
 
 @njit
 def _is_near(plan, ws, pose, k):
-    """Whether contact k would land without a rebound from a gap that is not worth locating."""
+    """Return whether contact k is open, ``ws.contacts.closed`` (nc,), and so near that its landing is no event."""
     if ws.contacts.closed[k] or _restitution(plan, ws, k) > 0.0:
         return False
     return TOUCHING < contact_gap(plan, ws, pose, k) <= SETTLED
@@ -118,7 +122,7 @@ def _is_near(plan, ws, pose, k):
 
 @njit
 def _touches(plan, ws, pose, k):
-    """Whether contact k, which is open and has no restitution, touches."""
+    """Return whether contact k, which is open, ``ws.contacts.closed`` (nc,), and has no restitution, touches."""
     if ws.contacts.closed[k] or _restitution(plan, ws, k) > 0.0:
         return False
     return abs(contact_gap(plan, ws, pose, k)) <= TOUCHING
@@ -126,10 +130,10 @@ def _touches(plan, ws, pose, k):
 
 @njit
 def settles(plan, ws, pose, k):
-    """Whether contact k, negative for none, is so near and slow at a node that its landing is not located in time.
+    """Return whether contact k (-1: none) is so near and slow at a node that its landing is not located in time.
 
-    A body that comes to rest rocks on its corners without end, ever lower and faster. A corner that touches and parts
-    so slowly comes back at once.
+    At ``ws.momentum`` (nb, 6). A body that comes to rest rocks on its corners, ever lower and faster. A corner that
+    touches and parts so slowly comes back at once.
     """
     touches = k >= 0 and _touches(plan, ws, pose, k)
     if k < 0 or not (touches or _is_near(plan, ws, pose, k)):
@@ -141,7 +145,10 @@ def settles(plan, ws, pose, k):
 
 @njit
 def settle_near(plan, ws, pose, met):
-    """Close contact ``met`` and all that settle at a node: the step then ends where none of them overlaps."""
+    """Close contact ``met`` and all that settle at a node: the step then ends where none of them overlaps.
+
+    Writes ``ws.contacts.closed`` and ``ws.contacts.held_gap`` (nc,), m.
+    """
     work = ws.contacts
     project_contacts(plan, ws, pose)
     for n in range(work.near_count[0]):
@@ -152,7 +159,7 @@ def settle_near(plan, ws, pose, met):
 
 @njit
 def settle_contacts(plan, ws, pose):
-    """Momenta at a node become those of the velocities there, which go to ``ws.velocity``."""
+    """Write the projected velocities at a node to ``ws.velocity`` (nb, 6), their momenta to ``ws.momentum`` (nb, 6)."""
     project_contacts(plan, ws, pose)
     works_at_node(plan, ws, ws.efforts.work)
     add_constraint_works(plan, ws, ws.efforts.work)
@@ -166,9 +173,10 @@ def settle_contacts(plan, ws, pose):
 
 @njit
 def _choose(plan, ws, pose, met):
-    """Choose limits and contacts of the next impact, ``bias`` e times the rates of those that rebound; whether any is.
+    """Choose the limits and contacts of the next impact; return whether there is any.
 
-    ``met``: see `act_contacts`.
+    ``met``: see `act_contacts`. Writes of ``ws.contacts`` ``taking``, ``hits`` (nc,), ``rate``, ``bias`` (nc, 3), m/s:
+    the bias is the restitution times the rate of those that rebound.
     """
     work, fastest, any_hit, limits = ws.contacts, 0.0, met >= 0, plan.limits.measure.size
     if limits > 0:
@@ -212,7 +220,7 @@ def _choose(plan, ws, pose, met):
 
 @njit
 def _roll_with(plan, ws, pose, k):
-    """Let a rolling resistance take part in an impact where its contact does."""
+    """Let rolling resistance k take part in an impact where its contact does: ``ws.contacts.taking`` (nc,)."""
     follow_parent(plan, ws, k)
     if ws.contacts.taking[k]:
         write_upper(plan, ws, pose, k)
@@ -220,7 +228,7 @@ def _roll_with(plan, ws, pose, k):
 
 @njit
 def _holds(plan, ws, k):
-    """Whether contact k is closed and takes part in an impact without a rebound of its own.
+    """Return whether contact k is closed, ``ws.contacts.closed`` (nc,), and in an impact has no rebound of its own.
 
     Those between features that have restitution do not: they pass impacts on one by one, as the balls of a cradle.
     """
@@ -229,16 +237,16 @@ def _holds(plan, ws, k):
 
 @njit
 def _restitution(plan, ws, k):
-    """Coefficient of restitution of contact k in its next impact, zero where it does not rebound again in the step."""
+    """Return the restitution of contact k in its next impact, zero where ``ws.contacts.hits`` (nc,) lets it close."""
     restitution = plan.contacts.restitution[k]
     return restitution if may_rebound(restitution, ws.contacts.hits[k]) else 0.0
 
 
 @njit
 def _hit(plan, ws, pose, met):
-    """Apply the impact of the limits and contacts that were chosen; whether their rebounds were lowered.
+    """Apply the impact of the limits and contacts that were chosen; return whether their rebounds were lowered.
 
-    ``met``: see `act_contacts`.
+    ``met``: see `act_contacts`. Writes ``ws.velocity``, ``ws.momentum`` (nb, 6) and ``ws.efforts.work`` (ne,), J.
     """
     work, braced = ws.contacts, plan.compliant.joint_row.size > 0
     low, high = 0.0, 1.0
@@ -298,9 +306,9 @@ def _scale_bias(work, share):
 
 @njit
 def _try_hit(plan, ws, pose, share):
-    """Velocities after the impact to ``ws.increment_body``, impulses to ``ws.contacts.z``; whether they were found.
+    """Solve for velocities, ``ws.increment_body`` (nb, 6), and impulses, ``ws.contacts.z`` (nc, 3); return success.
 
-    ``share``: of the rebounds of limits.
+    ``share``, 0 to 1: factor on the rebounds of limits.
     """
     passes, sides, solved = 0, CHANGED, False
     while sides == CHANGED:
@@ -318,7 +326,10 @@ def _try_hit(plan, ws, pose, share):
 
 @njit
 def _work_of_hit(plan, ws, k):
-    """Work of contact k in the impact, J, and the sum of the sizes of its terms: impulses times mean rates."""
+    """Return the work of contact k in the impact, J, and the sum of the sizes of its terms.
+
+    Each term is an impulse of ``ws.contacts.z`` (nc, 3), N s, times the mean of the rates before and after.
+    """
     total = size = 0.0
     for a in range(3):
         z, upper = 0.5 * ws.contacts.z[k, a], ws.contacts.upper

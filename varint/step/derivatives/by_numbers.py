@@ -67,7 +67,10 @@ def add_stage(plan, ws, tape, work, k, step, body, row, by):
 
 @njit
 def _value_of(plan, ws, r, pose):
-    """Return the value of the measure of row r at a pose, with its turns; 0 for rows of joints, of fixed weight."""
+    """Return the value of the measure of row r at a pose, with its turns; 0 for rows of joints, of fixed weight.
+
+    In m or rad; ``pose``: that of ``ws.position`` (2, nb, 3).
+    """
     if plan.rows.role[r] != CONSTRAINT:
         return 0.0
     value = measure_at(plan, ws, r, ws.position[pose], ws.rotation[pose], ws.efforts.change)
@@ -180,7 +183,8 @@ def _by_input(plan, ws, f, s, half_step, along, dual):
     """Return the derivative of a sum by the input of law f of sum s, by differences that span no kink of the law.
 
     The sum: ``along`` times its effort plus ``dual`` times its state at the end. At a kink the derivative on one side:
-    where the slopes of the law are those at the input itself, or else the larger. Restores ``ws.efforts.input``.
+    where the slopes of the law are those at the input itself, or else the larger. ``half_step``: s. Restores
+    ``ws.efforts.input`` (ne,).
     """
     work, e = ws.efforts, plan.laws.element[f]
     input_here = work.input[e]
@@ -213,7 +217,7 @@ def _by_input(plan, ws, f, s, half_step, along, dual):
 def _effect_of_input(plan, ws, f, s, half_step, duals, change):
     """Return the sum of `_by_input` at a changed input, and a number that jumps where the slopes of the law do.
 
-    Restores ``ws.efforts.input``.
+    ``half_step``: s. ``duals``: factors (2,) of effort and state. Restores ``ws.efforts.input`` (ne,).
     """
     work, e, a = ws.efforts, plan.laws.element[f], plan.laws.state[f]
     input_here = work.input[e]
@@ -229,7 +233,7 @@ def _effect_of_input(plan, ws, f, s, half_step, duals, change):
 
 @njit
 def _kept_rate(tape, by, k, f, s):
-    """Return the rate that law f along sum s took in stage k."""
+    """Return the rate, m/s or rad/s, that law f along sum s took in stage k: of ``by.rate`` (K, ns), moved ahead."""
     if tape.damping.active[0] and tape.damping.lead[k, f] > 0.0:
         return by.rate[k, s] + tape.damping.lead[k, f] * (by.rate[k, s] - by.start_rate[k, s])
     return by.rate[k, s]
@@ -237,7 +241,7 @@ def _kept_rate(tape, by, k, f, s):
 
 @njit
 def _resist_ahead(plan, ws, tape, k):
-    """Write the wrenches of strong resistances in stage k to ``ws.efforts.wrench``. After `evaluate_loads`."""
+    """Write the wrenches of strong resistances in stage k to ``ws.efforts.wrench`` (nl, 6). After `evaluate_loads`."""
     work = ws.efforts
     play_damping(ws, tape, k)
     for n in range(plan.loads.kind.size):

@@ -55,12 +55,12 @@ def rebounds_again(restitution: float, count: int) -> bool:
     return count < FEW_IMPACTS or (count < MOST_IMPACTS and restitution**count > REST_SHARE)
 
 
-may_rebound = njit(rebounds_again)
+may_rebound = njit(rebounds_again)  # the same, for kernels
 
 
 @njit
 def _restitution(plan, ws, n):
-    """Return the coefficient of restitution of limit n in its next impact; zero if it may not rebound again."""
+    """Return the restitution of limit n in its next impact; zero if ``ws.search.impacts`` (nl,) lets it close."""
     restitution = plan.limits.restitution[n]
     return restitution if may_rebound(restitution, ws.search.impacts[n]) else 0.0
 
@@ -192,7 +192,7 @@ def _lighter_mass(plan, n):
 
 @njit
 def _is_shared(plan, ws, n):
-    """Return whether another active limit, that on the other side of the same measure, has the row of limit n."""
+    """Return whether the limit on the other side of the measure of limit n is active, ``ws.efforts.closed`` (nl,)."""
     for m in range(plan.limits.measure.size):
         if m != n and ws.efforts.closed[m] and limit_row(plan, m) == limit_row(plan, n):
             return True

@@ -85,7 +85,7 @@ def _has_rims(plan):
 
 @njit
 def begin_events(plan, ws, pose, h):
-    """Reset the search for an event at the start of a step of ``h`` seconds, at a pose.
+    """Reset the search, ``ws.search.impacts`` (nl,) among it, at the start of a step of ``h`` seconds, at a pose.
 
     In the first step of a run what touches and approaches has its impact: a strong damper beside it would end the
     approach before the end of the step is beyond the limit.
@@ -94,25 +94,18 @@ def begin_events(plan, ws, pose, h):
     search.limit[0], search.changes[0] = -1, 0
     if ws.efforts.come_back[0] > 0.0:
         close_on_floors(plan, ws, pose)
-    _forget_impacts(ws)
+    for n in range(search.impacts.size):
+        search.impacts[n] = 0
+    for n in range(ws.contacts.near_count[0]):
+        ws.contacts.hits[ws.contacts.near[n]] = 0
     renew_events(plan, ws, pose, h)
     if starts:
         meet_at_start(plan, ws, pose)
-        _forget_impacts(ws)
-
-
-@njit
-def _forget_impacts(ws):
-    """Set the numbers of impacts in a step to zero."""
-    for n in range(ws.search.impacts.size):
-        ws.search.impacts[n] = 0
-    for n in range(ws.contacts.near_count[0]):
-        ws.contacts.hits[ws.contacts.near[n]] = 0
 
 
 @njit
 def renew_events(plan, ws, pose, h):
-    """Look, at a pose within a step, for what could meet in ``h`` seconds."""
+    """Choose the features of shapes, ``ws.contacts.near`` (nc,), that could meet from a pose on in ``h`` seconds."""
     if h > 0.0 and plan.contacts.pair_shape.size:
         choose_features(plan, ws, pose, h)
         if _has_rims(plan):
@@ -152,7 +145,7 @@ def end_search(ws):
 
 @njit
 def retry_events(plan, ws, pose, h):
-    """Give up the search for an event after a trial from a pose that was not solved; ``h`` seconds are tried next."""
+    """End the search, ``ws.search.limit`` (1,), after a trial that was not solved; ``h`` seconds are tried next."""
     end_search(ws)
     if plan.contacts.pair_shape.size and any_rim_point(plan, ws):
         renew_events(plan, ws, pose, h)
@@ -277,7 +270,7 @@ def judge_trial(
 
 @njit
 def _judge_rims(plan, ws, start, end, part):
-    """Verdict on a trial by the rims that points stand for, see `look_at_rims`, and the share to try next.
+    """Return the verdict on a trial by the rims of points, see `look_at_rims`, and the share (0, 1] to try next.
 
     A trial that begins anew with other points has the same share.
     """
@@ -294,7 +287,7 @@ def _judge_rims(plan, ws, start, end, part):
 
 @njit
 def _accept_shapes(plan, ws, start, end, part):
-    """Verdict on a trial at whose end nothing is beyond its event; where a rim has landed that is an event there."""
+    """Return verdict and next share (0, 1] of a trial that passed no event; where a rim has landed that is one."""
     if part > SHORTEST and misses_features(plan, ws, start, end):
         return AGAIN, 0.5 * part
     landed = landed_point(plan, ws) if _has_rims(plan) else -1
@@ -305,7 +298,7 @@ def _accept_shapes(plan, ws, start, end, part):
 
 @njit
 def _look_at_start(plan, ws, inputs, start, when):
-    """Undo the trial; set ``ws.search.low_value`` to the clearance at its start, -1 if at or past the event."""
+    """Undo the trial; set ``ws.search.low_value`` (1,) to the clearance at its start, -1 if at or past the event."""
     search = ws.search
     go_back(plan, ws, start)
     if is_closed(plan, ws, search.limit[0]):
@@ -317,14 +310,14 @@ def _look_at_start(plan, ws, inputs, start, when):
 
 @njit
 def _is_met_at_start(plan, ws, start):
-    """Whether the contact that is searched for touches at the start of the trial and does not part there."""
+    """Return whether contact ``ws.search.limit`` (1,) touches at the start of the trial and does not part there."""
     k = contact_of(plan, ws.search.limit[0])
     return k >= 0 and ws.search.low_value[0] < 0.0 and approaches(plan, ws, start, k)
 
 
 @njit
 def _narrow(search, part, value):
-    """Take a trial into the bracket of the event (regula falsi, Illinois: an end that stays twice counts half)."""
+    """Take the clearance ``value`` at a share ``part`` (0, 1] into the bracket; an end that stays twice counts half."""
     beyond = value < 0.0
     if beyond:
         search.high[0], search.high_value[0] = part, value
@@ -352,7 +345,7 @@ def _crossing(search):
 
 @indirect(seconds=1, what="hard stops")
 def meet_at_start(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Apply the impacts of all that touches and approaches at node 0."""
+    """Apply the impacts of all that touches and approaches at node 0, which do not count in the first step."""
     for _ in range(MOST_ROUNDS):
         approached = False
         if plan.limits.measure.size:
@@ -366,11 +359,13 @@ def meet_at_start(plan: Plan, ws: Workspace, pose: int) -> None:
             if contact_gap(plan, ws, pose, k) <= TOUCHING:
                 approached = approached or normal_rate(plan, ws, pose, k) < -PARTING
         if not approached:
-            return
+            break
         if has_contacts(plan):
             act_contacts(plan, ws, pose, NOBODY, False)
         else:
             act_limits(plan, ws, pose, NOBODY, False)
+    ws.search.impacts[:] = 0
+    ws.contacts.hits[:] = 0
 
 
 @indirect(seconds=2, what="hard stops")
@@ -408,7 +403,7 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
 
 @njit
 def _release(plan, ws, pose, n):
-    """Open limit n at a node; momenta become those of the projected velocity, as no multiplier absorbs the rest."""
+    """Open limit n at a node; ``ws.momentum`` (nb, 6) becomes that of the projected velocity."""
     project(plan, ws, pose)
     copy_motions(ws.increment_body, ws.velocity)
     set_closed(plan, ws, n, False)
@@ -424,7 +419,8 @@ def act_limits(plan, ws, pose, met, timed):
     """Apply the impacts at a node, of limit ``met`` and of those that follow from it, to momenta and energy balance.
 
     Those that approach fastest rebound first, with the others that do as fast and all that are closed, each of which
-    may open. ``timed``: whether the sub-step before ends where the event is.
+    may open. ``met``: limit, -1 for all that touch; ``timed``: whether the sub-step before ends where the event is.
+    Writes ``ws.velocity`` and ``ws.momentum`` (nb, 6).
     """
     braced, first = plan.compliant.joint_row.size > 0, True
     momenta_and_rates(plan, ws, pose)
@@ -464,7 +460,7 @@ def act_limits(plan, ws, pose, met, timed):
 
 @njit
 def _keep_round(plan, ws, pose, timed):
-    """Keep the impact of the limits that were taken on the tape, if there is one; returns its number, -1: not kept."""
+    """Record the impact of the limits ``ws.search.taking`` (nl,) on the tape; return its index, -1: not recorded."""
     if ws.tape.h.size == 0:
         return -1
     search, limit, count = ws.search, 0, 0
@@ -480,9 +476,9 @@ def _keep_round(plan, ws, pose, timed):
 
 @njit
 def _keep_impact(plan, ws, pose, n, restitution, timed):
-    """Keep the impact at limit n that comes now on the tape, if there is one; returns its number, -1: not kept.
+    """Record the impact at limit n on the tape, if there is one; return its index, -1: not recorded.
 
-    ``timed``: see `Events`.
+    In row j of ``ws.tape.events.limits.limit``, ``restitution``, ``together`` (ne,). ``timed``: see `Events`.
     """
     j = keep_event(plan, ws, pose, timed) if ws.tape.h.size else -1
     if j >= 0:

@@ -338,9 +338,7 @@ class ContactEvents:
         numbers, points = np.flatnonzero(limits), np.flatnonzero(closed)
         free_limits = np.zeros(0)
         if numbers.size:
-            gap, speed = (values[numbers] for values in stops.look(t, q, rates))
-            back = np.where(gap < -TOUCHING, e.baumgarte * (2.0 * speed + e.baumgarte * gap), 0.0)  # of those exceeded
-            free_limits = stops._accelerations(t, q, rates, speed, numbers) + back
+            free_limits = stops.accelerations_of_free(t, q, rates, numbers)
         e.acceleration(t, q, rates)
         rows, before, free = self._rows_and_accelerations(points)
         E = self._rows_of_impact(numbers, points, rows)[0]

@@ -213,11 +213,10 @@ class Stops:
         if self.pushes(t, q, rates)[numbers].min() >= 0.0:
             return
         e.hold(np.zeros_like(resting))
-        gap, speed = (values[numbers] for values in self.look(t, q, rates))
+        self.look(t, q, rates)
         jacobian = -self.sign[numbers, None, None] * self._gradient[numbers]
         E = e.impulse_motions(self.side[numbers], jacobian)[0]
-        back = np.where(gap < -TOUCHING, e.baumgarte * (2.0 * speed + e.baumgarte * gap), 0.0)
-        second = self._accelerations(t, q, rates, speed, numbers) + back
+        second = self.accelerations_of_free(t, q, rates, numbers)
         push = complementary(E @ E.T, second)
         if push is None:
             raise self.contacts.contradiction(self.element[numbers])
@@ -279,6 +278,16 @@ class Stops:
         resting[touching] = closed
         change = e.motion_of(E.T @ z)
         return self._jump(t, (q, rates, change), z, energy, touching, jacobian, z @ multiplier), resting
+
+    def accelerations_of_free(self, t: float, q: np.ndarray, rates: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Return the accelerations (k,) of the gaps ``numbers`` (k,), m/s^2 or rad/s^2, none of which is held.
+
+        Of limits that are exceeded those beyond the accelerations of their return.
+        """
+        gap, speed = (values[numbers] for values in self.look(t, q, rates))
+        b = self.equations.baumgarte
+        back = np.where(gap < -TOUCHING, b * (2.0 * speed + b * gap), 0.0)
+        return self._accelerations(t, q, rates, speed, numbers) + back
 
     def _accelerations(
         self, t: float, q: np.ndarray, rates: np.ndarray, speed: np.ndarray, numbers: np.ndarray
