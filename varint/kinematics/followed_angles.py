@@ -16,6 +16,7 @@ from varint.kinematics.frames import (
     with_world,
 )
 from varint.kinematics.tree_poses import poses_along_tree
+from varint.measures.base import EulerCoordinate
 from varint.model.forces.measured import euler_angle, euler_place, outer_euler_angles, vector_entries
 from varint.model.motion import coordinate_units
 from varint.model.rotation_vectors import matrix_from_vector, quat_from_matrix
@@ -34,7 +35,7 @@ def followed_at(
     compiled: Compiled,
     state: State,
     carried: Collection[str],
-    middles: Mapping[tuple[str, int, str], float],
+    middles: Mapping[EulerCoordinate, float],
 ) -> dict[str, np.ndarray]:
     """Return rotation vectors (3,) and Euler angles (1,), rad, that forces follow, at a state, by force.
 
@@ -46,7 +47,7 @@ def followed_at(
     for angle in compiled.euler_angles:
         if angle.force in carried:
             continue
-        middle = middles.get((angle.joint, angle.number, angle.angles), 0.0)
+        middle = middles.get(EulerCoordinate(angle.joint, angle.number, angle.angles), 0.0)
         value = _euler_angle_at(structure, angle, state, middle)
         if angle.measures:
             followed[angle.force] = np.array([value])

@@ -12,6 +12,7 @@ from varint.base.checks import array_of, by_name, shown
 from varint.base.errors import StateError, TurnsWarning
 from varint.kinematics.followed_angles import followed_at
 from varint.kinematics.frames import JointFrames, nearest_coordinates, with_world
+from varint.measures.base import EulerCoordinate
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Constraint, Effort
 from varint.model.forces.coupled import Coupled
@@ -49,10 +50,10 @@ class Reference:
     def __init__(self, structure: Structure) -> None:
         self.values: dict[str, np.ndarray] = {}
         self.wide: dict[str, str] = {}
-        self.angles: dict[tuple[str, int, str], float] = {}
+        self.angles: dict[EulerCoordinate, float] = {}
         self.vectors: dict[str, tuple[str, slice]] = {}
-        ranges: dict[tuple[str, int, str], tuple[float, float]] = {}
-        labels: dict[tuple[str, int, str], str] = {}
+        ranges: dict[EulerCoordinate, tuple[float, float]] = {}
+        labels: dict[EulerCoordinate, str] = {}
         for force in structure.forces:
             bounds, angles = force.joint_range(), ""
             if isinstance(force, AlongCoordinate):
@@ -60,17 +61,18 @@ class Reference:
                 self._note_vector(structure, force)
             if bounds is None or not _folds(structure.joint(bounds[0]), bounds[1], angles):
                 continue
-            angle = *bounds[:2], angles
+            angle = EulerCoordinate(*bounds[:2], angles)
             lower, upper = ranges.get(angle, (-np.inf, np.inf))
             ranges[angle], labels[angle] = (max(lower, bounds[2]), min(upper, bounds[3])), force.label
-        for (name, number, angles), (lower, upper) in ranges.items():
+        for angle, (lower, upper) in ranges.items():
             if upper - lower > TURN + ROUND_OFF:
-                self.wide[name] = labels[name, number, angles]
+                self.wide[angle.joint] = labels[angle]
             middle = _middle(lower, upper)
-            if middle and angles:
-                self.angles[name, number, angles] = middle
+            if middle and angle.angles:
+                self.angles[angle] = middle
             elif middle:
-                self.values.setdefault(name, np.zeros(structure.joint(name).dof))[number] = middle
+                dof = structure.joint(angle.joint).dof
+                self.values.setdefault(angle.joint, np.zeros(dof))[angle.number] = middle
 
     def _note_vector(self, structure: Structure, force: AlongCoordinate) -> None:
         """Keep the joint of a force whose measure jumps at half a turn."""

@@ -26,7 +26,7 @@ from varint.mathematics.vectors import (
     vector,
     write,
 )
-from varint.measures.base import Measure, Numbers, register
+from varint.measures.base import EulerCoordinate, Measure, Numbers, register
 
 
 @njit
@@ -98,15 +98,14 @@ def angle_numbers(plan, ws, m, x_a, A, x_b, B, motions, factor, weight, by):
 class Angle(Measure):
     """The angle atan2(``sine`` . d, ``cosine`` . d) of ``direction`` d of b against two directions of a (3,), world.
 
-    ``coordinate``: the joint, and the number of its coordinate, that it is; ``euler_angle``: these, and the Euler
-    angles of the joint, of which it is the one in place of that coordinate.
+    ``coordinate``: the joint and the number of its coordinate that it is; ``euler_angle``: the Euler angle that it is.
     """
 
     sine: np.ndarray
     cosine: np.ndarray
     direction: np.ndarray
     coordinate: tuple[str, int] | None = None
-    euler_angle: tuple[str, int, str] | None = None
+    euler_angle: EulerCoordinate | None = None
 
     kind = "angle"
     angular = True
@@ -119,7 +118,7 @@ class Angle(Measure):
         return self.coordinate
 
     @property
-    def euler_angle_of(self) -> tuple[str, int, str] | None:
+    def euler_angle_of(self) -> EulerCoordinate | None:
         return self.euler_angle
 
     def numbers(self, A, x_a, B, x_b):

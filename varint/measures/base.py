@@ -35,7 +35,7 @@ each body's rotations, as rotations do not commute; otherwise it is (docs/theory
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,14 @@ class Numbers(Shown):
     w: np.ndarray = field(default_factory=lambda: NONE3)
     c: float = 0.0
     rest: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+
+
+class EulerCoordinate(NamedTuple):
+    """An Euler angle of a joint: it stands for coordinate ``number``, with ``angles`` such as "xyz"."""
+
+    joint: str
+    number: int
+    angles: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +133,8 @@ class Measure(Shown):
         return tuple(tuple(np.ravel(value)) if isinstance(value, np.ndarray) else value for value in values)
 
     @property
-    def euler_angle_of(self) -> tuple[str, int, str] | None:
-        """The joint, the number of its coordinate and the Euler angles, if it is one of these that has turns."""
+    def euler_angle_of(self) -> EulerCoordinate | None:
+        """The Euler angle of a joint that it is, if that has turns."""
         return None
 
     @property

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from varint.base.display import Shown
 from varint.base.numba import CompiledRecord
 from varint.mathematics.products.records import Products
+from varint.measures.base import EulerCoordinate
 from varint.model.body import WORLD
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Effort, Element
@@ -299,7 +300,7 @@ def _counted(structure: Structure, roles: Roles, places: Sequence[int], measures
 
 def _euler_angles(structure: Structure, roles: Roles, places: Sequence[int]) -> tuple[EulerAngle, ...]:
     """Return the Euler angles that forces act along; ``places``: of the measures in the plan."""
-    numbers: dict[tuple[str, int, str], list[int]] = {}
+    numbers: dict[EulerCoordinate, list[int]] = {}
     for measure, m in zip(roles.measures, places, strict=True):
         if measure.euler_angle_of is not None:
             numbers.setdefault(measure.euler_angle_of, []).append(m)
@@ -307,7 +308,7 @@ def _euler_angles(structure: Structure, roles: Roles, places: Sequence[int]) -> 
         EulerAngle(force.name, *angle, tuple(dict.fromkeys(numbers.get(angle, []))))
         for force in structure.forces
         if isinstance(force, AlongCoordinate) and force.angles is not None
-        for angle in [(force.joint, force.coordinate or 0, force.angles)]
+        for angle in [EulerCoordinate(force.joint, force.coordinate or 0, force.angles)]
     )
 
 

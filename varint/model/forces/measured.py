@@ -4,6 +4,7 @@ import numpy as np
 
 from varint.measures import Measure
 from varint.measures.angle import Angle
+from varint.measures.base import EulerCoordinate
 from varint.measures.coordinate import JointAngle, JointCoordinate
 from varint.measures.elevation import Elevation
 from varint.measures.point import Displacement
@@ -97,12 +98,12 @@ def _euler_angle(joint: Joint, angles: str, number: int) -> Measure:
     show the angles a, b, c.
     """
     place, first, second, third, sign = _order(angles, _motion_of(joint, number)[1])
-    axes, name = joint.frame.T, (joint.name, number, angles)
+    axes, of_joint = joint.frame.T, EulerCoordinate(joint.name, number, angles)
     if place == 1:
         return Elevation(joint.body_a, joint.body_b, sign * axes[first], axes[third])
     if place == 0:
-        return Angle(joint.body_a, joint.body_b, -sign * axes[second], axes[third], axes[third], euler_angle=name)
-    return Angle(joint.body_b, joint.body_a, -sign * axes[second], axes[first], axes[first], euler_angle=name)
+        return Angle(joint.body_a, joint.body_b, -sign * axes[second], axes[third], axes[third], euler_angle=of_joint)
+    return Angle(joint.body_b, joint.body_a, -sign * axes[second], axes[first], axes[first], euler_angle=of_joint)
 
 
 def _order(angles: str, k: int) -> tuple[int, int, int, int, float]:
