@@ -13,6 +13,7 @@ from varint.base.checks import (
     check_name,
     checked_call,
     freeze,
+    in_a_shape,
     positive,
     sequence_of,
     shown,
@@ -327,12 +328,13 @@ def _mass(mass: float | None, density: float | None, volume: float, label: str) 
 
 def checked_inertia(value: ArrayLike, label: str) -> np.ndarray:
     """Return the symmetric inertia (3, 3), kg m^2, of a body that ``label`` names. Raises MechanismError."""
-    if np.shape(value) == (3,):
+    matrix = "an array of numbers of shape (3, 3)"
+    inertia = in_a_shape(value, ((3, 3), (3,)), f"inertia of {label}", wanted=matrix)
+    if inertia.shape == (3,):
         raise MechanismError(
-            f"inertia of {label} must be a matrix, (3, 3), got 3 values: with principal moments a, b, c it is"
+            f"inertia of {label} must be {matrix}, got 3 values: with principal moments a, b, c it is"
             " [[a, 0, 0], [0, b, 0], [0, 0, c]]"
         )
-    inertia = array_of(value, (3, 3), f"inertia of {label}")
     bounded(inertia, f"inertia of {label}")
     size = np.abs(inertia).max() or 1.0
     if np.abs(inertia / size - inertia.T / size).max() > 1e-9:
