@@ -21,7 +21,7 @@ from varint.step.plan import Plan, Workspace
 MOST_CHANGES = 20  # closings and openings of limits in one step, after which closed limits stay closed
 # Rebounds of a limit in one step: so many are always allowed; at most so many; it closes once restitution**count is
 # not above this share.
-FEW_IMPACTS, MOST_IMPACTS, REST_SHARE = 3, 20, 0.125
+FEW_IMPACTS, MOST_IMPACTS, REST_SHARE = 3, 20, 1e-3
 PARTING = 1e-10  # threshold of rates, m/s or rad/s, and of negative impulses relative to the momenta
 ALIKE = 1e-9  # relative difference up to which two rates count as equal
 ANY = -1  # in place of a component: limits of all components
@@ -152,7 +152,8 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
     for i in range(plan.bodies.mass.size):
         p, L = vector(ws.momentum[i]), vector(ws.momentum[i, 3:])
         momenta += math.sqrt(dot(p, p)) + math.sqrt(dot(L, L)) / plan.bodies.length[0]
-    pulls, driven, puller, beyond = PARTING, PARTING, -1, -1
+    pulls, driven, puller, beyond, missed = PARTING, PARTING, -1, -1, -1
+    most = _round_off(search)
     furthest, stay = passes < FURTHEST * count, search.changes[0] >= MOST_CHANGES
     for n in range(count):
         search.impulse[n] = 0.0
@@ -163,6 +164,8 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
         if ws.efforts.closed[n]:
             z = -plan.limits.sign[n] * ws.increment_row[r]
             search.impulse[n] = max(z, 0.0)
+            if share * search.rebound[n] - search.after[n] > most:
+                most, missed = share * search.rebound[n] - search.after[n], n
             pull = -z / plan.rows.scale[r] / (momenta + _lighter_mass(plan, n))
             if stay and search.was_closed[n]:
                 continue
@@ -170,6 +173,8 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
                 pulls, puller = pull, n
         elif share * search.rebound[n] - search.after[n] > driven and (furthest or beyond < 0):
             driven, beyond = share * search.rebound[n] - search.after[n], n
+    if missed >= 0 and passes < MOST_PASSES * count and _open_others(plan, ws, missed, share, stay):
+        return CHANGED
     if puller < 0 and beyond < 0:
         return LAWFUL
     if passes >= MOST_PASSES * count:
@@ -177,6 +182,33 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
     first = puller >= 0 and (furthest or beyond < 0 or puller < beyond)
     set_closed(plan, ws, puller if first else beyond, not first)
     return CHANGED
+
+
+@njit
+def _round_off(search):
+    """Return the difference of rates, m/s or rad/s, that counts as none; by ``search.rate`` (nl,) before the impact."""
+    fastest = 0.0
+    for n in range(search.taking.size):
+        if search.taking[n]:
+            fastest = max(fastest, abs(search.rate[n]))
+    return max(PARTING, ALIKE * fastest)
+
+
+@njit
+def _open_others(plan, ws, missed, share, stay):
+    """Open the active limits that reach their rebounds, for active limit ``missed`` that does not; return if any.
+
+    The row of ``missed`` depends linearly on theirs, so that all their rebounds cannot hold at once. Limits that the
+    rebound of ``missed`` leaves below their own become active again. ``share``: factor on the rebounds. ``stay``:
+    whether limits that were closed before the impact remain active.
+    """
+    search, any_opened, tolerance = ws.search, False, _round_off(ws.search)
+    for n in range(search.taking.size):
+        kept = n == missed or (stay and search.was_closed[n]) or ws.efforts.floor[n] < 0.0
+        if ws.efforts.closed[n] and not kept and share * search.rebound[n] - search.after[n] <= tolerance:
+            set_closed(plan, ws, n, False)
+            any_opened = True
+    return any_opened
 
 
 @njit
