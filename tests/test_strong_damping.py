@@ -44,6 +44,11 @@ def test_the_factor_of_a_step(name):
         assert factor == pytest.approx(expected, abs=1e-4)
 
 
+def test_a_much_stronger_damper_ends_a_motion_after_a_sixth_of_a_step():
+    speeds = slowed("joint damper", 1e6, steps=60)
+    assert DT * (0.5 * (speeds[1:] + speeds[:-1])).sum() == pytest.approx(DT / 6, rel=1e-4)
+
+
 @pytest.mark.parametrize("z", SIZES)
 def test_drag_slows_without_turning(z):
     force = vi.Drag("d", "b", linear=z / DT)
