@@ -1,4 +1,4 @@
-"""Tables for people, legible in narrow terminals too."""
+"""Print tables that remain legible in a narrow terminal."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -9,13 +9,18 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-NARROWEST = 30  # characters for a text that goes over several lines
+NARROWEST = 30  # least width, in characters, of a last column whose texts are wrapped
 
 
 def show_rows(console: "Console", columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:
-    """Print a table; where it is wider than the console, one cell below the other.
+    """Print a table to ``console``; if it is wider than the console, the cells of a row one below the other.
 
-    Columns that start with ``>`` hold numbers. The last one may go over several lines if it holds texts.
+    columns : headings; one that starts with ``>`` is of numbers, aligned to the right; printed if any is not empty
+    rows : the texts of the cells, one per column; nothing but the title is printed if there are no rows
+    title : line above the table, in bold; empty: none
+
+    The last column is wrapped if it holds texts. Before cells are printed one below the other, headings are broken at
+    their spaces.
     """
     from rich import box
     from rich.cells import cell_len
@@ -34,6 +39,7 @@ def show_rows(console: "Console", columns: Sequence[str], rows: Iterable[Sequenc
         cells[-1] = min(cells[-1], NARROWEST)
 
     def width() -> int:
+        """Return the width of the table in characters, with the headings as they are in ``names``."""
         headings = [max(map(cell_len, name.split("\n"))) for name in names]
         return sum(map(max, cells, headings)) + 3 * len(cells)
 
@@ -56,7 +62,10 @@ def show_rows(console: "Console", columns: Sequence[str], rows: Iterable[Sequenc
 
 
 def _show_stacked(console: "Console", names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print the first cell of each row on its own line, the others indented below it."""
+    """Print the first cell of each row on a line, the others indented below it as "name: text".
+
+    Empty cells are left out. Without headings ``names``, a row of two cells is one line if that fits.
+    """
     from rich.cells import cell_len
     from rich.padding import Padding
     from rich.text import Text

@@ -115,7 +115,7 @@ def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
 def _legend_columns(axes: Axes, names: Sequence[str]) -> int:
     """Return the number of columns, 1 to 4, in which a legend of ``names`` fits the width of ``axes``.
 
-    ``names``: one at least. Their width is estimated from the number of letters of the longest: nothing is drawn.
+    ``names``: one at least. Their width is estimated from the number of letters of the longest; nothing is drawn.
     """
     # width of the axes over the font size: pixels to inches, 72 points to the inch, a font of SMALL points
     width = 72.0 * axes.get_window_extent().width * LAYOUT_GAIN / (axes.figure.dpi * SMALL)

@@ -97,7 +97,7 @@ class Mechanism(CompiledStructure):
             What a run from this state does if a hard stop is violated by more than the closure tolerance of joints,
             1e-8 rad, or 1e-8 of the size of the largest body, m. "refuse": it raises StateError. "come back": the stop
             returns the joint, or the length, to the limit: the violation decays at a rate of 5 / s (``baumgarte`` of
-            `varint.redmax`), or faster if other forces do that. Overlapping contacts are refused in both cases.
+            `varint.redmax`), or faster if other forces help. Overlapping contacts are refused in both cases.
 
         Named joints have exactly the specified coordinates and rates. Named bodies come as close to their poses and
         velocities as the joints allow; the joints that carry them follow.

@@ -213,7 +213,7 @@ def _maximal(motion: _Motion) -> np.ndarray:
     ]
     driven = replace(bare, forces=[*bare.forces, *prescribed])
     pose = motion.arrays[0][0], motion.arrays[1][0]
-    # each prescribed coordinate must remove one degree of freedom, here at the first node
+    # each prescribed coordinate must remove one degree of freedom; checked at the first node only
     if mobility(bare, *pose) - mobility(driven, *pose) < len(prescribed):
         _refuse_dependent(motion)
     compiled = driven.compiled

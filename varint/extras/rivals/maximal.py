@@ -1,7 +1,8 @@
 """`Maximal`: classical integrators in maximal coordinates, which solve a KKT system for the velocities after a step.
 
-With v0, v1 the velocities before and after a step of h, x0, x1 the poses, E their matrices (4, 4), M the masses, f the
-forces at (x0, v0) with the gyroscopic torques, K = df/dx, D = df/dv, G0, G1 the rows at x0, x1, and impulses y,
+Before and after a step of h, s: velocities v0, v1; poses x0, x1, with homogeneous matrices E0, E1 (4, 4) of each body;
+Jacobians G0, G1 of the rows. M: masses; f: forces at (x0, v0), including gyroscopic torques; K = df/dx; D = df/dv; y:
+impulses along the rows. Then
 
     kkt                M v1 = M v0 + h f + G0^T y,   E1 = E0 exp(h phi1)           DIFF eqs. 1.28, 1.29, 1.88
     symplectic_euler   M v1 = M v0 + h f + G0^T y,   x1 = x0 + h v1                NOTES 0.9.1
@@ -11,9 +12,10 @@ forces at (x0, v0) with the gyroscopic torques, K = df/dx, D = df/dv, G0, G1 the
     bridson_marino     (M - h/2 D) (v - v0) = h/2 f + G0^T y,   x1 = x0 + h v,   f' = f(x1, v0),
                        (M - h/2 D) (v1 - v0) = h/2 (f + f') + G1^T y                                   NOTES 0.9.4
 
-each with G v1 = (target rates) - rate * g, where g are the values of the rows; in bridson_marino v obeys it too, at G0.
-Rotations are R1 = R0 exp(h w). The equations of "kkt" are in body axes, phi = (w, R^T v), so f has the term -m w x v. D
-includes the exact derivative of the gyroscopic torques -w x J w. K and D neglect the change of G^T y with the pose.
+each with G v1 = (target rates) - rate * g and the G of its y, where g are the values of the rows; in bridson_marino
+the velocity v satisfies it too, with G0. Rotations are R1 = R0 exp(h w). The equations of "kkt" are in body axes,
+phi = (w, R^T v), so f has the term -m w x v. D includes the exact derivative of the gyroscopic torques -w x J w. K and
+D neglect the change of G^T y with the pose.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,6 +41,7 @@ STABILISATIONS = ("baumgarte", "project")
 
 
 def _kkt(level: VelocityLevel, h: float) -> None:
+    """Advance ``level`` by a step of ``h``, s: "kkt" of the module."""
     load = level.load.copy()
     spin = np.einsum("nij,nj->ni", level.ws.rotation[0, :-1], level.velocity[:, 3:])
     mass = level.plan.bodies.mass[:, None]
@@ -48,19 +51,26 @@ def _kkt(level: VelocityLevel, h: float) -> None:
 
 
 def _symplectic_euler(level: VelocityLevel, h: float) -> None:
+    """Advance ``level`` by a step of ``h``, s: "symplectic_euler" of the module."""
     level.velocity[:] = level.solved(level.momenta(level.velocity) + h * level.load)
     level.move(level.velocity)
 
 
 class _Linearised:
-    """Base class of steps with linearised forces; M, K and D are entries (N,) of one sparsity pattern."""
+    """Base class of steps with linearised forces; M, K and D are entries (N,) of one sparsity pattern.
+
+    A subclass is called with ``level`` and ``h``, s, and advances ``level`` by a step.
+    """
 
     def __init__(self, level: VelocityLevel) -> None:
+        """Determine the sparsity pattern of the matrices from the mechanism of ``level``."""
         self.matrices = ForceMatrices(level)
         self.system = SparseSystem(level, self.matrices.pattern)
 
 
 class _ImplicitEuler(_Linearised):
+    """Step "implicit_euler" of the module."""
+
     def __call__(self, level: VelocityLevel, h: float) -> None:
         K, D = self.matrices.evaluate()
         damped = self.matrices.M - h * D
@@ -70,6 +80,8 @@ class _ImplicitEuler(_Linearised):
 
 
 class _Trapezoidal(_Linearised):
+    """Step "trapezoidal" of the module."""
+
     def __call__(self, level: VelocityLevel, h: float) -> None:
         K, D = self.matrices.evaluate()
         v0, damped, stiff = level.velocity.copy(), self.matrices.M - 0.5 * h * D, 0.25 * h * h * K
@@ -79,6 +91,8 @@ class _Trapezoidal(_Linearised):
 
 
 class _BridsonMarino(_Linearised):
+    """Step "bridson_marino" of the module."""
+
     def __call__(self, level: VelocityLevel, h: float) -> None:
         _, D = self.matrices.evaluate()
         damped = self.matrices.M - 0.5 * h * D
@@ -89,9 +103,9 @@ class _BridsonMarino(_Linearised):
 
 
 class Rule(NamedTuple):
-    """An integrator: ``make(level)`` returns the function of its step, ``what`` describes it.
+    """An integrator: ``make(level)`` returns the function ``(level, h)`` of its step, ``what`` describes it.
 
-    ``share``: the fraction of a step at which the inputs of f are taken, 0 at its start and 1 at its end.
+    ``share``: the fraction of a step at which the inputs of f are evaluated, 0 at its start and 1 at its end.
     """
 
     make: Callable[[VelocityLevel], Callable[[VelocityLevel, float], None]]
@@ -119,21 +133,22 @@ class Maximal(Stepped):
     Parameters
     ----------
     integrator : {"kkt", "symplectic_euler", "implicit_euler", "trapezoidal", "bridson_marino"}
-        Or with a stabilisation behind a colon, as "kkt:baumgarte". "kkt": the one of DIFF, with forces at the start and
-        screw motions by the new velocities; the others as in NOTES 0.9. All but "kkt" and "symplectic_euler" linearise
-        the forces, with exact derivatives.
+        A stabilisation may follow after a colon: "kkt:baumgarte". "kkt": the integrator of DIFF, with forces at the
+        start of the step and screw motions at the new velocities; the others as in NOTES 0.9. All but "kkt" and
+        "symplectic_euler" linearise the forces, with exact derivatives.
     dt : float
         Step, s.
     stabilisation : {None, "baumgarte", "project"}
         Treatment of gaps g of joints. None: they grow from step to step. "baumgarte": they decay by g' = -rate g (DIFF
-        eq. 1.97). "project": the poses are projected onto the joints once they were moved, and the velocities at the
-        end of the step, by the least change in the kinetic metric.
+        eq. 1.97). "project": after each step the poses, and then the velocities, are projected onto the joints by the
+        least change in the kinetic-energy metric.
     rate : float, optional
         Decay rate of gaps with "baumgarte", 1/s; by default 1 / dt.
 
     Raises
     ------
     ArgumentError
+        An unknown integrator or stabilisation, two stabilisations that differ, a ``rate`` without "baumgarte".
     """
 
     integrator: str = "kkt"
@@ -197,7 +212,7 @@ class Maximal(Stepped):
         move = rule.make(level)
 
         def step(state: State, dt: float) -> State:
-            with np.errstate(over="ignore", invalid="ignore"):  # `SteppedRun` reports numbers not finite
+            with np.errstate(over="ignore", invalid="ignore"):  # `SteppedRun` reports numbers that are not finite
                 level.take(state)
                 move(level, dt)
                 return level.give()

@@ -53,7 +53,7 @@ class VelocityProblem(NamedTuple):
     free : (n,) float
         u0, rates without contact impulses.
     bound : (m,) float
-        Lower bounds of the rates along the one-sided rows: about -gap / dt, see contacts.py.
+        Lower bounds of the rates along the one-sided rows: about -gap / dt, see `ContactRows`.
     start : (n,) float
         Impulses of the last step: initial guess of an iteration; do not modify in place.
     movable : (n,) bool
@@ -129,7 +129,11 @@ class Rival(Contacts):
         raise NotImplementedError
 
     def _impulses(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:
-        """Build the `VelocityProblem` of a step with lower bounds ``bound`` (m,), and return its impulses z (n,)."""
+        """Build the `VelocityProblem` of the step ``task`` and return its impulses z (n,), N s or N m s.
+
+        ``rows``: the contact rows at the pose of the step. ``bound`` (m,): lower bounds of the rates, as in
+        `VelocityProblem`.
+        """
         rest, along = task.rest, rows.by_rates
         reduced = along @ rest.E
         free = along @ rest.p + reduced @ rest.target
