@@ -1,4 +1,4 @@
-"""``varint plot``: pictures of a recorded run, still ones and moving ones."""
+"""``varint plot``: still and moving pictures of a recorded run."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(commands: Commands) -> None:
-    """Declare the subcommand."""
+    """Declare the subcommand ``plot`` and its arguments among ``commands``."""
     about = "Draw a recorded run: energy and drift, or what is named; the mechanism in motion as .gif or .mp4."
     parser = commands.add_parser("plot", help="draw a run: energy and drift, or what is named", description=about)
     parser.add_argument("run", metavar="RUN.h5", type=Path)
@@ -49,7 +49,11 @@ def add_parser(commands: Commands) -> None:
 
 
 def execute(args: Namespace) -> "Report":
-    """Draw it."""
+    """Draw the run ``args.run`` as the arguments ask, and return a report that names the picture.
+
+    Raises ArgumentError for arguments that do not fit each other, FileError if the picture exists and ``--force`` is
+    not set, or if a file cannot be read or written.
+    """
     from varint import load
     from varint.base.errors import FileError
     from varint.cli.facts import Files, Report
@@ -78,7 +82,10 @@ def execute(args: Namespace) -> "Report":
 
 
 def _options(args: Namespace, moving: bool) -> dict[str, Any]:
-    """Return the given options of `Trajectory.plot` or `animate`. Raises ArgumentError for a useless one."""
+    """Return the options for `Trajectory.plot` or, if ``moving``, `animate` that are set in ``args``.
+
+    Raises ArgumentError for an option without effect on this picture.
+    """
     from varint.base.checks import choice
     from varint.base.errors import ArgumentError
     from varint.drawing.viewpoint import PLANES

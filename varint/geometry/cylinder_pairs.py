@@ -1,9 +1,22 @@
 """Features by which two cylinders face each other: sides, ends and rims.
 
 As in cylinders.py, first the axis along which they are furthest apart, or overlap least, then all features about it
-that are within reach. The side of one is an edge with a radius to the other, whose rims and side it meets as such.
-Cylinders side by side touch at the rims at both ends of their common length, ends that lie on each other at points of
-the rims and where these cross.
+that are within reach. The side of each cylinder is an edge with a radius to the rims and the side of the other.
+Cylinders side by side touch at the rims at both ends of their common length. Ends that lie on each other touch at
+points of the rims and where the rims cross.
+
+Arguments with one meaning in all functions:
+
+shapes : record of the arrays of all shapes, read only
+pair : numbers a, b of the two cylinders in ``shapes``
+frame : rotation (3, 3) and position (3,), m, of the axes of body b in those of body a
+scene : axis of the search, from a to b, axes of a; least cosine of a normal with it; range of the gaps, m; how far
+    beside an end, m, a point still counts as above it
+count, out : number of the pairs of features in ``out``, the record of arrays to which functions add pairs
+
+A cylinder is a tuple: middle (3,), m, unit vector e (3,) along its axis, half length, m, radius, m; a circle or a rim
+one of centre (3,), m, outward axis (3,), radius, m. All are in axes of a. ``side``: 0 for the first end, 1 for the
+second.
 """
 
 import math
@@ -17,19 +30,19 @@ from varint.geometry.half_spaces import QUARTERS, UPRIGHT
 from varint.geometry.rims import is_tangent, radial_to
 from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
 
-FACING = 1e-6  # of the size: nearer than this rims that are tangents of each other have no normal of their own
+FACING = 1e-6  # distance over the size of the shapes, below which rims tangent to each other determine no normal
 
 
 @njit
 def _seen(shapes, b, frame):
-    """Return middle, axis, half length and radius of a cylinder b in the axes of the first body."""
+    """Return the cylinder ``b`` in the axes of a."""
     (relative, d), (middle, e, half, r) = frame, of_cylinder(shapes, b)
     return add(d, rotate(relative, middle)), rotate(relative, e), half, r
 
 
 @njit
 def _reach_along(cylinder, n):
-    """Return the distance by which a cylinder reaches beyond its middle along ``n``, m."""
+    """Return the distance by which ``cylinder`` reaches beyond its middle along the unit vector ``n``, m."""
     _, e, half, r = cylinder
     across = cross(n, e)
     return half * abs(dot(n, e)) + r * math.sqrt(dot(across, across))
@@ -37,7 +50,10 @@ def _reach_along(cylinder, n):
 
 @njit
 def _better(a, b, n, best):
-    """Return the better of the axes ``best`` (separation, axis) of two cylinders and ``n``; a zero one is left out."""
+    """Return the pair (separation, m, and axis) of the larger separation: ``best``, or that of cylinders along ``n``.
+
+    ``a``, ``b``: the cylinders. A zero ``n`` is left out.
+    """
     if dot(n, n) == 0.0:
         return best
     apart = dot(n, sub(b[0], a[0])) - _reach_along(a, n) - _reach_along(b, n)
@@ -46,7 +62,7 @@ def _better(a, b, n, best):
 
 @njit
 def _rim(cylinder, side):
-    """Return the centre, outward axis and radius of a rim."""
+    """Return the rim of ``cylinder`` at the end ``side``."""
     middle, e, half, r = cylinder
     outward = scale(2.0 * side - 1.0, e)
     return add(middle, scale(half, outward)), outward, r
@@ -54,7 +70,15 @@ def _rim(cylinder, side):
 
 @njit
 def _rims_at(first, second, k, size):
-    """Return radial vectors of two rims in part k, the normal out of the first, and whether they face each other."""
+    """Return both radial unit vectors where two rims are nearest, the normal there, and whether they face each other.
+
+    first : circle of a, see `start_of`
+    second : rim of b
+    k : part of the first circle that is searched, see `nearest_in_part`
+    size : of the smaller shape, m
+
+    The normal is a unit vector out of the first rim; zero or of no meaning if they do not face each other.
+    """
     (C, e, r, _, _), (D, f, s) = first, second
     p, q, there = nearest_in_part(first, second, k)
     if not there:
@@ -73,7 +97,7 @@ def _rims_at(first, second, k, size):
 
 @njit
 def _widest(shapes, pair, frame):
-    """Return the separation of the cylinders, m, negative for an overlap, and its axis from a to b, axes of body a."""
+    """Return the separation of the cylinders, m, negative for an overlap, and its axis from a to b."""
     a, b = of_cylinder(shapes, pair[0]), _seen(shapes, pair[1], frame)
     size = min(shapes.bound[pair[0]], shapes.bound[pair[1]])
     best = _better(a, b, a[1], (-math.inf, a[1]))
@@ -105,7 +129,7 @@ def _widest(shapes, pair, frame):
 
 @njit
 def _rims(shapes, pair, frame, scene, count, out):
-    """Add the rims of both where they face each other; the new count."""
+    """Add the pairs of rims that face each other; return the new count."""
     a, b = pair
     first, second, size = of_cylinder(shapes, a), _seen(shapes, b, frame), min(shapes.bound[a], shapes.bound[b])
     for side in range(4):
@@ -131,7 +155,7 @@ def _rims(shapes, pair, frame, scene, count, out):
 
 @njit
 def _ends(shapes, pair, frame, scene, count, out):
-    """Add the rims of a with the ends of b that they are above; the new count."""
+    """Add the rims of a that are above an end of b, with that end; return the new count."""
     (a, b), (relative, d) = pair, frame
     (_, e, _, r), (_, f, _, s) = of_cylinder(shapes, a), _seen(shapes, b, frame)
     size, slack = min(shapes.bound[a], shapes.bound[b]), scene[3]
@@ -169,9 +193,9 @@ def _ends(shapes, pair, frame, scene, count, out):
 
 @njit
 def _exchange(frame, scene, count, out):
-    """Exchange a and b in the frame and the scene, which are returned, and in the pairs of features that are there.
+    """Exchange a and b in the pairs of features; return ``frame`` and ``scene`` with a and b exchanged.
 
-    Changes ``out.place`` and ``out.swapped``.
+    Changes ``out.place`` and ``out.swapped``, and transposes the rotation of ``frame`` in place.
     """
     (relative, d), (axis, cone, gaps, slack) = frame, scene
     for k in range(count):
@@ -189,7 +213,7 @@ def _exchange(frame, scene, count, out):
 
 @njit
 def _add_all(shapes, pair, frame, scene, count, out):
-    """Add the features of all kinds; the new count."""
+    """Add the pairs of features of all kinds; return the new count. ``frame`` is changed, and restored at the end."""
     for _ in range(2):
         a, b = pair
         count = _ends(shapes, pair, frame, scene, count, out)
@@ -202,13 +226,16 @@ def _add_all(shapes, pair, frame, scene, count, out):
 
 @njit
 def cylinder_pair_features(shapes, pair, frame, reach, out):
-    """Write the features of two cylinders within ``reach``; how many. See `core_features`."""
+    """Write the pairs of features of two cylinders within ``reach``, m, to ``out``; return their number.
+
+    ``pair``, ``frame``: see `core_features`.
+    """
     apart, axis = _widest(shapes, pair, frame)
     if apart >= reach:
         return 0
     size = min(shapes.bound[pair[0]], shapes.bound[pair[1]])
     slack = TOUCHING * size
-    # see `cylinder_features`
+    # features about the axis; if none is as near as the cylinders are, those along it; else any within reach
     scene = axis, (-2.0 if apart > slack else CONE), (apart - slack, reach), BESIDE * size
     count = _add_all(shapes, pair, frame, scene, 0, out)
     for k in range(count):

@@ -14,9 +14,11 @@ from varint.model.structure import Structure
 
 @dataclass(frozen=True)
 class Strain:
-    """Asks for the unloaded shape of an element: the relative pose of its bodies at its middle, in its ``axes`` (3, 3).
+    """Rows that are zero if an element of a beam has its unloaded shape: the strains of its bodies at its middle.
 
-    ``frames``: of a weld there. ``stiffness`` (6,): angular first, N m/rad, N/m.
+    frames : frames of a weld of both bodies at the middle of the element, in the reference configuration
+    axes : (3, 3) columns are the axes of the element in those of the weld
+    stiffness : (6,) of the strains, N m/rad for the three rotations, then N/m
     """
 
     frames: JointFrames
@@ -24,9 +26,10 @@ class Strain:
     stiffness: np.ndarray
 
     def rows(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return value (6,) and Jacobian (6, 2, 6).
+        """Return the strains (6,), rad and m, and their Jacobian (6, 2, 6) by the motions of both bodies.
 
-        That of a turn is exact if the value is along the motion or small.
+        ``x`` (nb + 1, 3), m, and ``R`` (nb + 1, 3, 3): poses of the bodies, the world last. The Jacobian of the
+        rotations is exact if the strain is small or along the motion.
         """
         value, jacobian = Weld(self.frames, np.eye(3), np.zeros(3)).rows(x, R)
         turned = np.einsum("ji,pjsk->pisk", self.axes, jacobian.reshape(2, 3, 2, 6))
@@ -56,6 +59,7 @@ def beam_pairs(structure: Structure) -> set[tuple[int, int]]:
 
 
 def _strain(structure: Structure, element: BeamElement) -> Strain:
+    """Return the strains of one ``element``."""
     middle = 0.5 * (element.point_a + element.point_b)
     weld = REGISTRY["Fixed"](element.name, element.body_a, element.body_b, point=middle)
     return Strain(JointFrames(structure, weld), element.axes, np.roll(element.stiffness, 3))

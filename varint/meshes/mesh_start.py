@@ -1,6 +1,8 @@
-"""Start of free vertices: in equilibrium with the bodies that hold the others, and moving along.
+"""Start of free vertices: in equilibrium with the bodies that hold the attached ones, and moving with them.
 
-Nets of springs have no equilibrium of their own where they are slack: theirs are carried by their attached vertices.
+A slack net of springs has no unique equilibrium: its free vertices are placed by the motion of the attached ones.
+Arrays of n vertices have all meshes one after another, see `AttachedMeshes`; places are in m and velocities in m/s,
+world.
 """
 
 from collections.abc import Iterator
@@ -21,19 +23,20 @@ from varint.model.structure import Structure
 from varint.plan import Compiled
 
 MOST_ITERATIONS = 200
-HALVINGS = 40  # of an increment
-AT_REST = 1e-11  # of the largest force at the first guess, or of those that hold the bodies
-ROUND_OFF = 1e-14  # of the largest stiffness times the size of the meshes
-NO_TURN = 1e-14  # of the entries of a rotation matrix
-NARROW = 1e-3  # width over length: points as good as on a line leave a rotation undetermined
-COINCIDE = 1e-24  # of the square of their distance from the origin: moments of points that are one
-SHIFT = 1e-12  # of the largest stiffness: that of a mesh held at a point or a line alone is singular
+HALVINGS = 40  # most halvings of an increment
+AT_REST = 1e-11  # residual force of an equilibrium over the largest force, that on attached vertices included
+ROUND_OFF = 1e-14  # residual force that is round-off, over the largest stiffness times the size of the meshes
+NO_TURN = 1e-14  # largest entry of R - 1 for a rotation R that is none
+NARROW = 1e-3  # width over length below which points count as on a line, and leave a rotation about it undetermined
+COINCIDE = 1e-24  # moments of points over the square of their distance from the origin, below which they are one point
+SHIFT = 1e-12  # added to the diagonal, over its largest entry: a mesh held only at a point or a line is singular
 
 
 def state_with_meshes(structure: Structure, compiled: Compiled, state: State) -> State:
-    """Return the state with all vertices at the start of a run; itself with vertices, or without meshes.
+    """Return ``state`` with the places and velocities of all vertices at the start of a run.
 
-    Raises StateError.
+    Returns ``state`` itself if it has vertices, or if ``structure`` has no meshes. Raises StateError if a mesh has no
+    equilibrium.
     """
     if isinstance(state, MeshState) or not soft_meshes(structure):
         return state
@@ -55,10 +58,13 @@ def start_along(
     meshes: AttachedMeshes, position: np.ndarray, rotation: np.ndarray, motion: np.ndarray,
     velocities: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return places and velocities (n, 3) of all vertices at the start, with bodies as in `AttachedMeshes.place`.
+    """Return places and velocities (n, 3) of all vertices at the start.
 
-    ``motion`` (nb, 6): of these. ``velocities`` (2, n, 3): places and velocities of free vertices, which are else in
-    equilibrium and move along. Raises StateError.
+    position, rotation : (nb + 1, 3), m, and (nb + 1, 3, 3), poses of the bodies, by slot
+    motion : (nb, 6) their velocities, m/s, world, and angular velocities, rad/s, body axes
+    velocities : (2, n, 3) places and velocities of the free vertices; None: in equilibrium, and moving with the bodies
+
+    Raises StateError if there is no equilibrium.
     """
     if velocities is not None:
         x, v = velocities[0].copy(), np.zeros_like(meshes.points)
@@ -74,10 +80,11 @@ def start_along(
 
 
 def equilibrium(meshes: AttachedMeshes, x: np.ndarray, turns: np.ndarray) -> None:
-    """Bring the free vertices in ``x`` (n, 3) to rest, without gravity, by Newton's method; the others are in place.
+    """Move the free vertices in ``x`` (n, 3) to equilibrium without gravity, by Newton's method.
 
-    Each mesh begins with the rigid motion that is closest to that of its attached vertices; a net adds to it the mean
-    of what its neighbours move. ``turns`` (n, 3, 3): of the bodies of attached vertices. Raises StateError.
+    The attached vertices in ``x`` must be in place; ``turns`` (n, 3, 3): rotations of their bodies from the reference
+    configuration. The first guess of each mesh is the rigid motion closest to that of its attached vertices; vertices
+    of a net also move by the mean of their neighbours. Raises StateError if there is no equilibrium.
     """
     tied = np.setdiff1d(np.arange(len(x)), meshes.free)
     if np.array_equal(x[tied], meshes.points[tied]) and np.abs(turns[tied] - np.eye(3)).max(initial=0.0) < NO_TURN:
@@ -98,7 +105,10 @@ def equilibrium(meshes: AttachedMeshes, x: np.ndarray, turns: np.ndarray) -> Non
 
 
 def _settle(meshes: AttachedMeshes, x: np.ndarray, settling: np.ndarray) -> None:
-    """Find the equilibrium of the ``settling`` (free,) among the free vertices by Newton's method."""
+    """Move the free vertices in ``x`` (n, 3) for which ``settling`` (free,) is true to equilibrium.
+
+    Newton's method with line search on the energy. Raises StateError if it does not converge.
+    """
     free = meshes.free[settling]
     responses = meshes.responses(x)
     energy = meshes.energy(responses)
@@ -112,7 +122,7 @@ def _settle(meshes: AttachedMeshes, x: np.ndarray, settling: np.ndarray) -> None
             return
         step = _solver(K).solve(force[free].ravel()).reshape(-1, 3)
         share, slope = 1.0, float(np.sum(step * force[free]))
-        # of energies: of their places, and of sums of terms as large as the stiffness that nearly cancel
+        # round-off of the energy, J: of its value, of the places, and of large terms that nearly cancel
         slack = ROUND_OFF * (abs(energy) + float(np.abs(force).max()) * size + firmest * size * size)
         for _ in range(HALVINGS):
             tried = x.copy()
@@ -132,10 +142,12 @@ def _settle(meshes: AttachedMeshes, x: np.ndarray, settling: np.ndarray) -> None
 
 
 def velocities_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray, spins: np.ndarray) -> None:
-    """Set the velocities of the free vertices in ``v`` (n, 3), m/s, so that they stay in equilibrium.
+    """Set the velocities of the free vertices in ``v`` (n, 3) so that they stay in equilibrium.
 
-    Nets have those that they are given, or those of the mean of their neighbours. ``spins`` (n, 3): of the bodies of
-    attached vertices, rad/s, world.
+    x : (n, 3) places of all vertices
+    spins : (n, 3) angular velocities of the bodies of attached vertices, rad/s, world
+
+    Vertices of a net have the velocities that its description sets, else the mean of those of their neighbours.
     """
     if v[meshes.held].any() or spins.any():
         _move_along(meshes, x, v, spins)
@@ -147,6 +159,7 @@ def velocities_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray, spins
 
 
 def _move_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray, spins: np.ndarray) -> None:
+    """Set the velocities of the free vertices in ``v`` by the velocities of attached ones; see `velocities_along`."""
     for mesh, first, vertices, free in _parts(meshes):
         v[free] = 0.0
         if len(vertices):
@@ -162,12 +175,12 @@ def _move_along(meshes: AttachedMeshes, x: np.ndarray, v: np.ndarray, spins: np.
         K = _among(stiffness.free, settling)
         pulled = pulled[np.repeat(settling, 3)]
         if np.abs(pulled).max() <= ROUND_OFF * K.diagonal().max() * np.abs(v).max():
-            return  # it moves as one: K may be singular
+            return  # a rigid motion, for which K may be singular
         v[meshes.free[settling]] -= _solver(K).solve(pulled).reshape(-1, 3)
 
 
 def _parts(meshes: AttachedMeshes) -> Iterator[tuple[ElasticMesh, int, np.ndarray, np.ndarray]]:
-    """Yield each mesh with its first vertex, and its attached and free vertices, by numbers among all."""
+    """Yield each mesh, and the numbers among all vertices of its first, its attached and its free vertices."""
     is_free = np.zeros(len(meshes.points), dtype=bool)
     is_free[meshes.free] = True
     for mesh, first in zip(meshes.meshes, meshes.first, strict=False):
@@ -176,14 +189,17 @@ def _parts(meshes: AttachedMeshes) -> Iterator[tuple[ElasticMesh, int, np.ndarra
 
 
 def _spread(net: SpringNet, known: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return values at the ``wanted`` vertices of a net from ``values`` at ``known`` ones, see `SpringNet.spread`."""
+    """Return values (w, 3) at the vertices ``wanted`` (w,) of ``net`` from ``values`` (k, 3) at its ``known`` (k,).
+
+    Vertices are numbered within the net. See `SpringNet.spread`.
+    """
     every, mask = np.zeros_like(net.points), np.zeros(len(net.points), dtype=bool)
     every[known], mask[known] = values, True
     return net.spread(every, mask)[wanted]
 
 
 def _among(K: csc_array, chosen: np.ndarray) -> csc_array:
-    """Return the rows and columns of the ``chosen`` (free,) vertices."""
+    """Return the rows and columns of ``K`` (3 free, 3 free) of vertices for which ``chosen`` (free,) is true."""
     if chosen.all():
         return K
     columns = np.repeat(chosen, 3)
@@ -191,22 +207,24 @@ def _among(K: csc_array, chosen: np.ndarray) -> csc_array:
 
 
 def _solver(K):  # type: ignore[no-untyped-def]
+    """Return the sparse LU of a stiffness K, N/m, shifted by `SHIFT` so that it is regular."""
     return splu((K + diags_array(np.full(K.shape[0], SHIFT * K.diagonal().max()))).tocsc())
 
 
 def _closest_rotation(
     points: np.ndarray, x: np.ndarray, turns: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return R and centres a, b of the rigid motion R (p - a) + b closest to that of ``points`` (n, 3) to ``x``.
+    """Return R (3, 3), a (3,), b (3,) of the rigid motion R (p - a) + b that moves ``points`` (n, 3) closest to ``x``.
 
-    Where points on a line leave a turn about it undetermined, that closest to the mean of ``turns`` (n, 3, 3).
+    ``turns`` (n, 3, 3): rotations of the bodies that hold the points. If the points lie on a line, the rotation about
+    it is the one closest to their mean.
     """
     a, b = points.mean(axis=0), x.mean(axis=0)
     moments = (x - b).T @ (points - a)
     U, sizes, Vt = np.linalg.svd(moments)
     if sizes[0] <= COINCIDE * np.abs(x).max() ** 2:
         return _rotation_in(turns.mean(axis=0)), a, b
-    if sizes[1] <= NARROW**2 * sizes[0]:  # the line turns as it does, and what is across it as the bodies do
+    if sizes[1] <= NARROW**2 * sizes[0]:  # on a line: its direction from the points, the turn about it from the bodies
         mean = _rotation_in(turns.mean(axis=0))
         across = mean @ Vt[1] - ((mean @ Vt[1]) @ U[:, 0]) * U[:, 0]
         size = float(np.linalg.norm(across))
@@ -217,16 +235,17 @@ def _closest_rotation(
 
 
 def _rotation_in(matrix: np.ndarray) -> np.ndarray:
-    """Return the rotation (3, 3) closest to a matrix."""
+    """Return the rotation (3, 3) closest to ``matrix`` (3, 3)."""
     U, _, Vt = np.linalg.svd(matrix)
     U[:, 2] *= np.sign(np.linalg.det(U) * np.linalg.det(Vt))
     return U @ Vt
 
 
 def _rigid_velocity(x: np.ndarray, v: np.ndarray, spins: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return velocities ``at`` (m, 3) of the rigid motion nearest to ``v`` (n, 3) of points at ``x``, in least squares.
+    """Return velocities (m, 3) at the places ``at`` (m, 3) of a rigid motion fitted to ``v`` (n, 3) at ``x`` (n, 3).
 
-    Where points on a line leave a spin about it undetermined, that of the mean of ``spins`` (n, 3).
+    Fitted by least squares. If the points ``x`` lie on a line, the spin about it is that of the mean of ``spins``
+    (n, 3), rad/s, world.
     """
     centre, mean = x.mean(axis=0), v.mean(axis=0)
     arms = x - centre

@@ -1,4 +1,4 @@
-"""States of mechanisms with deformable bodies or nets: those of the bodies, and of all vertices."""
+"""States of mechanisms with deformable bodies or nets: poses and velocities of bodies and of vertices."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from varint.model.structure import Structure
 class MeshState(State):
     """Pose and velocity of all bodies, and of the vertices of deformable bodies and nets.
 
-    A run that starts from one has its free vertices where they are here; attached ones are where the bodies have them.
+    A run that starts from it uses the places and velocities of its free vertices; attached ones follow the bodies.
     """
 
     vertices: Mapping[str, np.ndarray]  # name of a deformable body or net to places (n, 3), m, world
@@ -29,7 +29,7 @@ class MeshState(State):
         return np.array([np.concatenate([*arrays.values()]) for arrays in (self.vertices, self.vertex_velocities)])
 
     def of_vertices(self, motion: np.ndarray) -> "MeshState":
-        """Return the state with other places and velocities (2, n, 3) of all vertices."""
+        """Return the state with the places, m, and velocities, m/s, ``motion`` (2, n, 3) of all vertices."""
         ends = np.cumsum([len(places) for places in self.vertices.values()])
         parts = [dict(zip(self.vertices, np.split(each, ends[:-1]), strict=True)) for each in motion]
         return replace(self, vertices=parts[0], vertex_velocities=parts[1])
@@ -41,7 +41,7 @@ class MeshState(State):
 
 
 def by_mesh(structure: Structure, array: np.ndarray) -> dict[str, np.ndarray]:
-    """Name of each deformable body or net to its part (..., n, 3) of an array of all vertices."""
+    """Return the part (..., n, 3) of each deformable body or net, by name, of ``array`` (..., N, 3), all vertices."""
     first, parts = 0, {}
     for body in soft_meshes(structure):
         last = first + body.count
@@ -51,9 +51,10 @@ def by_mesh(structure: Structure, array: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def vertices_of(structure: Structure, state: object) -> np.ndarray | None:
-    """Return places and velocities (2, n, 3) of all vertices in an initial state; None without vertices.
+    """Return places, m, and velocities, m/s, world, (2, n, 3) of all vertices in an initial ``state``.
 
-    Raises StateError where they are not those of the deformable bodies and nets.
+    None if the state has no vertices. Raises StateError if its names or numbers of vertices differ from those of the
+    deformable bodies and nets of ``structure``.
     """
     if not isinstance(state, MeshState):
         return None
@@ -69,7 +70,10 @@ def vertices_of(structure: Structure, state: object) -> np.ndarray | None:
 
 
 def with_vertices(structure: Structure, state: State, motion: np.ndarray) -> State:
-    """Return a state with places and velocities (2, n, 3) of all vertices; itself without vertices."""
+    """Return ``state`` with places, m, and velocities, m/s, world, ``motion`` (2, n, 3) of all vertices.
+
+    Returns ``state`` itself if n is zero.
+    """
     if not motion.size:
         return state
     parts = (by_mesh(structure, each) for each in motion)

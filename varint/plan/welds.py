@@ -175,7 +175,7 @@ def _moved_joint(joint: Joint, structure: Structure, carrier: dict[str, str]) ->
 
 
 def _moved_elements(elements: Numbered, structure: Structure, carrier: dict[str, str]) -> Numbered:
-    """Return the elements on the carriers of their bodies."""
+    """Return ``elements`` with each moved to the carriers of its bodies, see `_moved_element`."""
     efforts: dict[int, Effort] = {}  # by id() of the original, which sliding friction names as its normal force
     numbered = []
     for k, element in elements:

@@ -1,10 +1,9 @@
 """Means and slopes of correlated numbers, with their standard errors: the method of batches.
 
-Neighbouring values are taken together into batches, until the means of neighbouring batches are independent as far as
-can be judged (Flyvbjerg and Petersen). A standard error from the scatter of these means holds whatever the dependence
-within a batch is. Where only few batches are left, the values may be a random walk, as the sum of round-off is. The
-line through such a walk has a slope though it has no drift. The error of the slope then comes from the changes between
-batches.
+Neighbouring values are grouped into batches, ever larger, until the means of neighbouring batches appear independent
+(Flyvbjerg and Petersen). The standard error from the scatter of these means is valid for any dependence within a batch.
+If only few batches remain, the values may be a random walk, such as a sum of round-off. The line through a random walk
+has a slope although there is no drift; the error of the slope is then derived from the changes between batches.
 """
 
 from collections.abc import Iterator
@@ -13,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-MOST = 512  # batches, as LEAST a power of two
-LEAST = 8  # batches
-FEW = 16  # batches; this number or fewer of a random walk may look independent
+MOST = 512  # largest number of batches, a power of two
+LEAST = 8  # number of batches from which they are not halved again, a power of two
+FEW = 16  # up to this number of batches of a random walk may look independent
 INDEPENDENT = 0.5  # means of n batches are independent if neighbours correlate by less than this over the root of n
-CONFIDENCE = 0.95
+CONFIDENCE = 0.95  # probability with which an interval contains the true value
 
 
 class Fit(NamedTuple):
@@ -28,9 +27,9 @@ class Fit(NamedTuple):
     error : float
         Its standard error.
     interval : (2,)
-        Where the true value lies with a probability of 95 %, by Student's distribution.
+        Contains the true value with a probability of 95 %, by Student's distribution.
     level : float
-        Of the line at the mean of ``t``; the constant.
+        Value of the line at the mean of ``t``; the constant.
     t, away : (B,)
         Mean time of each batch, and mean of its values less ``level``.
     """
@@ -44,7 +43,7 @@ class Fit(NamedTuple):
 
 
 def fitted(t: np.ndarray, values: np.ndarray, line: bool) -> Fit:
-    """Return the line, or the constant, through ``values`` (T,) at rising ``t`` (T,), T at least `LEAST`."""
+    """Return the fit of a line if ``line``, else a constant, to ``values`` (T,) at rising ``t`` (T,); T >= `LEAST`."""
     levels = list(_levels(t, values, line))
     dependent = [_is_dependent(level) for level in levels]
     chosen = dependent.index(False) if False in dependent else len(levels) - 1
@@ -56,9 +55,10 @@ def fitted(t: np.ndarray, values: np.ndarray, line: bool) -> Fit:
 def cautious_mean(t: np.ndarray, values: np.ndarray) -> Fit:
     """Return the mean of ``values`` (T,) that may be correlated over long times, as in chaotic motion; T >= `LEAST`.
 
-    A motion stays in parts of its space for times that a short run does not show: neighbouring batches look
-    independent, and later ones are not. The error is the largest that any size of batches gives, each with its own
-    standard error added, of 1 / sqrt(2 (n - 1)) of it for n batches (Flyvbjerg and Petersen).
+    ``t`` (T,): rising times. A chaotic motion may stay in one part of its state space for longer than a short run
+    shows: neighbouring batches look independent although distant ones are not. Therefore the error is the largest over
+    all sizes of batches. The error from n batches is increased by its own standard error, a share of
+    1 / sqrt(2 (n - 1)) (Flyvbjerg and Petersen).
     """
     fits = [(level.fit, len(level.share)) for level in _levels(t, values, line=False)]
     errors = [fit.error * (1.0 + 1.0 / np.sqrt(2.0 * (count - 1))) for fit, count in fits]
@@ -76,18 +76,14 @@ class _Level(NamedTuple):
 
 
 def _levels(t: np.ndarray, values: np.ndarray, line: bool) -> Iterator[_Level]:
-    """Yield fits of a line, or of a constant, to batches of ``values`` (T,): to many, then to half as many.
+    """Yield fits to batches of ``values`` (T,) at ``t`` (T,), of a line if ``line``, else of a constant.
 
-    Repeated until there are `LEAST` batches or fewer.
-
-    Repeated until there are `LEAST` batches or fewer.
-
-    The last fit has `LEAST` batches at most.
+    Each fit has half as many batches as the one before; the last has at most `LEAST`.
     """
     count = min(MOST, 1 << (len(t).bit_length() - 1))
     edges = np.linspace(0, len(t), count + 1).astype(int)
     share = np.diff(edges).astype(float)
-    start = float(values[0])  # taken off, so that means have more digits than the values
+    start = float(values[0])  # subtracted, so that means have more digits than the values
     times, mean = (np.add.reduceat(each, edges[:-1]) / share for each in (t, values - start))
     while True:
         yield _Level(*_least_squares(times, mean, share, line, start), share)
@@ -98,7 +94,7 @@ def _levels(t: np.ndarray, values: np.ndarray, line: bool) -> Iterator[_Level]:
 
 
 def _is_dependent(level: _Level) -> bool:
-    """Return whether neighbouring batches look as if they depended on one another."""
+    """Return whether the residuals of neighbouring batches of ``level`` are correlated."""
     rest = level.rest
     return bool(abs(rest[1:] @ rest[:-1]) > INDEPENDENT / np.sqrt(len(rest)) * (rest @ rest))
 
@@ -106,9 +102,9 @@ def _is_dependent(level: _Level) -> bool:
 def _least_squares(
     t: np.ndarray, mean: np.ndarray, share: np.ndarray, line: bool, start: float
 ) -> tuple[Fit, np.ndarray]:
-    """Return the fit of a line, or of a constant, to means above ``start``, and its residuals (n,).
+    """Return the fit of a line if ``line``, else of a constant, to the means of n batches, and the residuals (n,).
 
-    t, mean, share : (n,), of each batch: mean time, mean of the values less ``start``, weight
+    t, mean, share : (n,) of each batch: mean time, mean of the values less ``start``, weight
     """
     middle = share @ mean / share.sum()
     level, away, time = start + middle, mean - middle, t - share @ t / share.sum()
@@ -122,7 +118,7 @@ def _least_squares(
 
 
 def _of_a_walk(fit: Fit, rest: np.ndarray) -> Fit:
-    """Return ``fit`` with the error of its line if the means are a random walk, if that is larger.
+    """Return ``fit``, of a line, with the error that holds if the means are a random walk, unless that is smaller.
 
     ``rest`` (n,): residuals of the means. Durlauf and Phillips (1988).
     """
@@ -133,8 +129,10 @@ def _of_a_walk(fit: Fit, rest: np.ndarray) -> Fit:
 
 
 def _interval(value: float, error: float, free: int) -> np.ndarray:
+    """Return the ends (2,) of the interval about ``value`` with standard ``error`` of ``free`` degrees of freedom."""
     return value + stats.t.ppf(0.5 + CONFIDENCE / 2, free) * error * np.array([-1.0, 1.0])
 
 
 def _in_pairs(values: np.ndarray) -> np.ndarray:
+    """Return the sums (n / 2,) of ``values`` (n,), n even, in pairs of neighbours."""
     return values.reshape(-1, 2).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Exudyn: maximal coordinates, joints of trees and loops as algebraic constraints, implicit solvers."""
+"""Exudyn as a peer: maximal coordinates, all joints as algebraic constraints, implicit solvers."""
 
 from typing import Any
 
@@ -15,16 +15,16 @@ from varint.model.motion import Ball, Slide, Turn
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 
-TOLERANCE = 1e-10  # of its Newton iterations, finer than its own 1e-8
-MOST_STEPS = 10**7  # of which its solver sets up its time, though it goes as far as it is asked to
+TOLERANCE = 1e-10  # of Exudyn's Newton iterations, below the default 1e-8
+MOST_STEPS = 10**7  # with which Exudyn's solver is set up; steps are requested one by one, and may be more
 TO_Z = np.array([[[0, 0, 1], [1, 0, 0], [0, 1, 0]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]], np.eye(3)])  # axis k comes last
 
 
 @register
 class Exudyn(Simulator):
-    """Exudyn's implicit solvers over rigid bodies of Euler parameters, with a constraint for each joint.
+    """Simulate with Exudyn's implicit solvers: rigid bodies with Euler parameters, a constraint for each joint.
 
-    Its C++ loop runs to the end of a whole simulation only, so a loop in Python calls its steps.
+    Exudyn's C++ loop cannot be interrupted before the end of a simulation, so a loop in Python calls its steps.
     """
 
     name = package = distribution = "exudyn"
@@ -72,7 +72,7 @@ class Exudyn(Simulator):
         self._add_solver()
 
     def advance(self, steps: int) -> list[np.ndarray]:
-        """See `Simulator`; of each quantity of `BodyMotion` (steps, nb, n)."""
+        """See `Simulator`: returns an array (steps, nb, components) for each quantity of `BodyMotion`."""
         before, solver, of = self.recorded(), self.solver, (self.system, self.settings)
         try:
             for _ in range(steps):
@@ -94,13 +94,13 @@ class Exudyn(Simulator):
         return BodyMotion(position, rotation.reshape(*rotation.shape[:2], 3, 3), velocity, spin)
 
     def recorded(self) -> int:
-        """Number of nodes so far."""
+        """Return the number of recorded nodes."""
         return len(self.system.GetSensorStoredData(self.sensors[0][0]))
 
     # ------------------------------------------------------------------------------------------------- the model
 
     def _unsupported(self, force: Force) -> str | None:
-        """Return the reason why a force is refused, empty where its kind is."""
+        """Return why ``force`` is refused, "" if its kind is not supported, or None if it is supported."""
         if type(force) is Spring:
             return None
         if not isinstance(force, TorsionSpring | JointDamper | Motor | JointServo):
@@ -129,12 +129,14 @@ class Exudyn(Simulator):
         return self.system.AddMarker(MarkerBodyRigid(bodyNumber=self.numbers[name], localHT=place))
 
     def _add_joint(self, joint: Joint) -> None:
+        """Add the constraint of ``joint`` to the system."""
         from exudyn.utilities import ObjectJointGeneric
 
         held = [0 if free else 1 for free in _free_axes(joint) or ()]
         self.system.AddObject(ObjectJointGeneric(markerNumbers=self._markers(joint, np.eye(3)), constrainedAxes=held))
 
     def _add_force(self, force: Any) -> None:
+        """Add ``force``, one that `_unsupported` does not refuse, to the system as a spring-damper."""
         from exudyn.utilities import LinearSpringDamper, SpringDamper, TorsionalSpringDamper
 
         laws = {"stiffness": getattr(force, "stiffness", 0.0), "damping": getattr(force, "damping", 0.0)}
@@ -152,6 +154,7 @@ class Exudyn(Simulator):
             self.system.AddObject(TorsionalSpringDamper(torque=-effort, **laws))
 
     def _add_sensors(self) -> None:
+        """Add a sensor for each quantity of `BodyMotion` and each body: ``sensors[quantity][body]``."""
         import exudyn
         from exudyn.utilities import SensorBody
 
@@ -169,6 +172,7 @@ class Exudyn(Simulator):
         ]
 
     def _add_solver(self) -> None:
+        """Make and initialise the solver of ``integrator``, and its ``settings``."""
         import exudyn
 
         self.settings = settings = exudyn.SimulationSettings()
@@ -187,10 +191,10 @@ class Exudyn(Simulator):
 
 
 def _free_axes(joint: Joint) -> list[bool] | None:
-    """Return which of 3 displacements and 3 rotations along the axes of a joint are free.
+    """Return which of 3 displacements along and 3 rotations about the axes of ``joint`` are free.
 
-    None where a generic joint differs: displacements count along the axes on body a, so that no slide may follow a turn
-    about another axis.
+    None if Exudyn's generic joint cannot represent it: its displacements are along axes fixed to body a, so that no
+    slide may follow a rotation about another axis.
     """
     if isinstance(joint, Composite):
         return None
@@ -208,7 +212,7 @@ def _free_axes(joint: Joint) -> list[bool] | None:
 
 
 def _along(joint: Joint, force: Any) -> Turn | Slide | None:
-    """Return the motion whose coordinate a force acts along, None where it is a part of a ball."""
+    """Return the motion of ``joint`` along whose coordinate ``force`` acts; None for a coordinate of a ball."""
     first = 0
     for motion in joint.allowed:
         if first == (force.coordinate or 0):

@@ -1,4 +1,4 @@
-"""MuJoCo: joint coordinates, closed loops as soft constraints, from the mechanism as MJCF."""
+"""MuJoCo as a peer: joint coordinates, loops closed by soft constraints; the mechanism is passed as MJCF."""
 
 from typing import Any
 
@@ -9,17 +9,17 @@ from varint.extras.peers.base import BodyMotion, Simulator, register
 from varint.files.mjcf.writer import Document
 from varint.model.state import State
 
-FASTEST = 2.0  # steps: the time constant of soft constraints, the shortest that MuJoCo does not lengthen by itself
-IMPEDANCE = 0.9999  # of soft constraints, the largest that MuJoCo takes
-TOLERANCE = 1e-12  # of its solver, finer than its own 1e-8, so that steps and not iterations make its error
+FASTEST = 2.0  # time constant of soft constraints, in steps: the shortest that MuJoCo does not lengthen by itself
+IMPEDANCE = 0.9999  # of soft constraints: the largest that MuJoCo accepts
+TOLERANCE = 1e-12  # of MuJoCo's solver, below the default 1e-8, so that its error is that of the step
 
 
 @register
 class MuJoCo(Simulator):
-    """MuJoCo's C loop over a model compiled from MJCF.
+    """Simulate with MuJoCo's C loop and a model compiled from MJCF.
 
-    Closures of loops are ``connect`` and ``weld`` constraints, as stiff as its stable range allows: solref = (2 dt, 1),
-    solimp = 0.9999 over all violations. Joint stops are limits of the same stiffness.
+    Loops are closed by ``connect`` and ``weld`` constraints, as stiff as MuJoCo's stable range allows: solref =
+    (2 dt, 1), solimp = 0.9999 over all violations. Joint stops are limits of the same stiffness.
     """
 
     name = "mujoco"
@@ -46,7 +46,7 @@ class MuJoCo(Simulator):
             raise PeerError(f"mujoco does not compile '{self.mechanism.name}': {problem}") from None
         m.opt.timestep, m.opt.tolerance = self.dt, TOLERANCE
         m.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{_spelled(self.integrator)}")
-        m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)  # else a diverged run starts anew in silence
+        m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)  # else a diverged run restarts silently
         for ref, imp in ((m.eq_solref, m.eq_solimp), (m.jnt_solref, m.jnt_solimp)):
             ref[:] = FASTEST * self.dt, 1.0
             imp[:, :2] = IMPEDANCE
@@ -62,7 +62,7 @@ class MuJoCo(Simulator):
         self.data.qpos[:], self.data.qvel[:] = self.document.coordinates(state)
 
     def advance(self, steps: int) -> np.ndarray:
-        """See `Simulator`; (steps, n) as mj_getState gives them."""
+        """See `Simulator`: returns states (steps, n) in the layout of mj_getState."""
         import mujoco
         from mujoco import rollout
 
@@ -97,5 +97,5 @@ class MuJoCo(Simulator):
 
 
 def _spelled(integrator: str) -> str:
-    """Return the name in ``mjtIntegrator``."""
+    """Return the name of ``integrator``, a key of `MuJoCo.integrators`, in ``mjtIntegrator``."""
     return {"euler": "EULER", "rk4": "RK4", "implicit": "IMPLICIT", "implicitfast": "IMPLICITFAST"}[integrator]

@@ -1,4 +1,4 @@
-"""Values in elements of URDF: axes, poses, inertias; elements that are left out."""
+"""Read values from elements of URDF: axes, poses, inertias; list the elements that are left out."""
 
 import math
 
@@ -10,8 +10,8 @@ from varint.model.rotation_vectors import rotation_matrix
 
 OF_LIMIT = ("effort", "velocity", "drake:acceleration")  # attributes without effect on the motion
 ONCE = ("inertial", "axis", "limit", "dynamics", "origin", "mimic")  # elements of a link or a joint
-VERSIONS = ("1", "1.0", "1.1", "1.2")  # each with all elements of those before
-LEFT_OUT = {  # of the robot, its links and its joints: known, and without effect on the motion
+VERSIONS = ("1", "1.0", "1.1", "1.2")  # of URDF that are read; each has all elements of the earlier ones
+LEFT_OUT = {  # known elements of robots, links and joints without effect on the motion, with the reason in reports
     "material": "a colour",
     "transmission": "motors are not imported",
     "ros2_control": "of controllers",
@@ -34,7 +34,10 @@ LEFT_OUT = {  # of the robot, its links and its joints: known, and without effec
 
 
 def axis_of(joint: XMLElement) -> np.ndarray:
-    """Return the unit vector along the axis of a joint, in its frame."""
+    """Return the unit vector (3,) along the axis of ``joint``, in the joint's frame.
+
+    Without an <axis> it is x. Raises MechanismError for a zero axis.
+    """
     element = joint.one("axis")
     if element is None:
         return np.array([1.0, 0.0, 0.0])
@@ -47,13 +50,16 @@ def axis_of(joint: XMLElement) -> np.ndarray:
 
 
 def origin_of(element: XMLElement) -> Pose:
-    """Return the pose in the <origin> of an element, the identity without one."""
+    """Return the pose in the <origin> of ``element``, by default the identity. Raises MechanismError."""
     origin = element.one("origin")
     return still() if origin is None else pose_in(origin)
 
 
 def pose_in(element: XMLElement) -> Pose:
-    """Return the pose in attributes: "xyz", m, and "rpy", rad, or "quat_xyzw"; raises MechanismError."""
+    """Return the pose in the attributes of ``element``: "xyz", m, and "rpy", rad, or "quat_xyzw".
+
+    Missing attributes are zero. Raises MechanismError if there are both rotations, or for a zero quaternion.
+    """
     xyz = element.numbers("xyz", 3, (0.0, 0.0, 0.0))
     if "quat_xyzw" not in element.attributes:
         return pose_of(xyz, element.numbers("rpy", 3, (0.0, 0.0, 0.0)))
@@ -67,7 +73,7 @@ def pose_in(element: XMLElement) -> Pose:
 
 
 def inertia_of(inertia: XMLElement) -> np.ndarray:
-    """Return the inertia (3, 3) of its six moments; products that the file leaves out are zero."""
+    """Return the inertia (3, 3), kg m^2, in the six attributes of ``inertia``; missing products of inertia are zero."""
     xx, yy, zz = (inertia.number(name) for name in ("ixx", "iyy", "izz"))
     xy, xz, yz = (inertia.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

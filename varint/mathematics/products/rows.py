@@ -1,13 +1,20 @@
 """The rows of joints that are products of exponentials: the second body keeps to the motions that the joint allows.
 
-A joint of k coordinates has 6 - k rows. With E(q) and the pose T of the second body seen from the first,
+A joint of k coordinates q (k,) has 6 - k rows. E(q): pose that the joint gives the second body in axes of the first, a
+product of exponentials, with rotation R_E and position p_E; T: the pose that it has, R_T and p_T; L: a length, m, so
+that all components of the error e (6,) are in m:
 
     e = (L sin(angle) axis of R_E^T R_T,  R_E^T (p_T - p_E)),      P e = 0 for k components P gives q,
 
-and the rows are the other ones, N e. Which are solved for is decided where the joint was seen last, by complete
-pivoting on M = de/dq, so that it does not change within a step. The change of a row along a motion is c . de with the
-covector c = N - (N M) (P M)^-1 P, exactly; its own change follows from c M = 0. The coordinates q themselves change by
-c . de with c = -(P M)^-1 P, whose change likewise follows from c M = -1.
+and the rows are the other components, N e. P is chosen by complete pivoting on M = de/dq (6, k) at the nodes of a run,
+so that it does not change within a step. The change of a row along a motion is exactly c . de with the covector
+c = N - (N M) (P M)^-1 P; the change of c follows from c M = 0. The coordinates q themselves change by c . de with
+c = -(P M)^-1 P, whose change likewise follows from c M = -1.
+
+Arguments with one meaning in all functions: ``products``, ``work``: records of the arrays of all joints (records.py);
+``table`` (rows, WIDTH), ``start``: the stages of all joints, and the first of this one (stages.py); ``n``: number of
+the joint; ``k``: number of its coordinates; ``length``: L. Vectors (3,) are tuples, rotations (3, 3) tuples of rows.
+In names, ``_w`` is the rotational part and ``_v`` the translational part.
 """
 
 from varint.base.numba import Float1, Float2, Float3, indirect, njit
@@ -25,14 +32,18 @@ from varint.mathematics.products.stages import (
 )
 from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
 
-ENOUGH = 1e-8  # of the coordinates, or one: the next correction, its square, is round-off
-ITERATIONS = 20
+ENOUGH = 1e-8  # correction over 1 + |coordinate|, after which the next one, of the order of its square, is round-off
+ITERATIONS = 20  # most iterations of Newton's method for the coordinates
 INVERSE = 6  # rows of ``ProductWork.matrix`` from which (P M)^-1 stands, below the rows of M
 
 
 @njit
 def error_of(R, p, turn, shift, length):
-    """Return the two parts of e, m, and X = R_E^T R_T; (R, p): E, (turn, shift): T; rotations as three rows."""
+    """Return e_w and e_v, m, and X = R_E^T R_T.
+
+    R, p : rotation and position, m, of E
+    turn, shift : of T
+    """
     x, y, z = (
         rows_back(R, (turn[0][0], turn[1][0], turn[2][0])),
         rows_back(R, (turn[0][1], turn[1][1], turn[2][1])),
@@ -46,6 +57,7 @@ def error_of(R, p, turn, shift, length):
 
 @njit
 def _trace(X):
+    """Return the trace of X, three rows."""
     return X[0][0] + X[1][1] + X[2][2]
 
 
@@ -57,13 +69,13 @@ def _rows_times(X, c):
 
 @njit
 def _tilt(X, c, length):
-    """Return the rate of e's first part for X changing by X [c]: L (tr X - X^T) c / 2."""
+    """Return the change of e_w, m, if X changes by X [c], c (3,) in rad: L (tr X - X^T) c / 2."""
     return sub(scale(0.5 * length * _trace(X), c), scale(0.5 * length, rows_back(X, c)))
 
 
 @njit
 def slopes(table, start, q, k, e_v, X, length, matrix):
-    """Write M (6, k) into ``matrix`` (6 k,), by rows of k; e_v, X: see `error_of`."""
+    """Write M (6, k) at the coordinates ``q`` (k,) into ``matrix`` (6 k,), row by row; e_v, X: see `error_of`."""
     for n in range(k):
         w, v = twist_of(table, start, q, n)
         turn = _tilt(X, rows_back(X, w), length)
@@ -77,8 +89,9 @@ def slopes(table, start, q, k, e_v, X, length, matrix):
 def reduce(matrix, k, order, choose):
     """Reduce P M to the identity by operations on columns of ``matrix`` (72,), in place.
 
-    Leaves N M (P M)^-1 in N's rows of k and (P M)^-1 in rows 6 : 6 + k.
-    ``order`` (6,): components P, then N; chosen here by complete pivoting, and written, if ``choose``.
+    ``matrix`` holds rows of k: on entry M; on return the identity in the rows of P, N M (P M)^-1 in those of N, and
+    (P M)^-1 in rows 6 : 6 + k. ``order`` (6,): numbers of the components P, then N; written, by complete pivoting, if
+    ``choose``.
     """
     for c in range(k):
         for n in range(k):
@@ -109,7 +122,7 @@ def reduce(matrix, k, order, choose):
 
 @njit
 def component(w, v, m):
-    """Return number m of a pair of vectors ``w``, ``v`` (3,)."""
+    """Return component m, from 0 to 5, of the pair of vectors ``w``, ``v`` (3,)."""
     return w[m] if m < 3 else v[m - 3]
 
 
@@ -124,7 +137,10 @@ def unit_pair(m):
 
 @njit
 def relative_pose(A, B, x_a, x_b):
-    """Return the pose of the second body seen from the first: rows of its rotation, its origin; ``A``, ``B`` (3, 3)."""
+    """Return rotation and position, m, of the second body in axes of the first.
+
+    ``A``, ``B`` (3, 3) and ``x_a``, ``x_b`` (3,), m, world: poses of the first and the second body.
+    """
     x = rotate_back(A, (B[0, 0], B[1, 0], B[2, 0]))
     y = rotate_back(A, (B[0, 1], B[1, 1], B[2, 1]))
     z = rotate_back(A, (B[0, 2], B[1, 2], B[2, 2]))
@@ -134,9 +150,10 @@ def relative_pose(A, B, x_a, x_b):
 
 @njit
 def solve(products, work, n, turn, shift):
-    """Solve P e = 0 for the coordinates of joint n, written into ``work.trial``; return e, X there and R of E.
+    """Solve P e = 0 for the coordinates of joint n, starting from ``work.q``; return e_w, e_v, X and R_E there.
 
-    Starts from ``work.q``, and leaves M reduced (`reduce`) in ``work.matrix``.
+    ``turn``, ``shift``: T, see `relative_pose`. Writes the coordinates to ``work.trial`` and the reduced M (`reduce`)
+    to ``work.matrix``. Without convergence the coordinates are those of ``work.q``.
     """
     table, start, length = products.table, products.start[n], products.length[0]
     k = count(table, start)
@@ -168,9 +185,9 @@ def solve(products, work, n, turn, shift):
 
 @njit
 def leap_of_turns(table, start, work, n):
-    """Return the largest change of a turn of joint n, rad, from ``work.q`` to the last `solve`.
+    """Return the largest change of an angle of joint n, rad, from ``work.q`` to the last `solve`.
 
-    ``table`` (rows, WIDTH).
+    ``table`` (rows, WIDTH): see the module.
     """
     largest, stage = 0.0, start
     while stage >= 0:
@@ -183,7 +200,7 @@ def leap_of_turns(table, start, work, n):
 
 @njit
 def _covector(work, n, k, number, e_w, e_v):
-    """Return c of the row of component ``number``, in two parts, and c . e."""
+    """Return c_w and c_v of the row of component ``number``, one of N, and the value c . e, m."""
     value = component(e_w, e_v, number)
     c_w, c_v = unit_pair(number)
     for c in range(k):
@@ -196,7 +213,7 @@ def _covector(work, n, k, number, e_w, e_v):
 
 @njit
 def _covector_at(work, n, k, i, e_w, e_v):
-    """Return c of row i of joint n and its value; from number 6 - k on the coordinates, with c = -(P M)^-1 P."""
+    """Return c_w, c_v and the value of row i of joint n; of coordinate i - (6 - k) from i = 6 - k on."""
     if i < 6 - k:
         return _covector(work, n, k, work.order[n, k + i], e_w, e_v)
     c_w, c_v, j = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), i - (6 - k)
@@ -209,16 +226,21 @@ def _covector_at(work, n, k, i, e_w, e_v):
 
 @njit
 def _push(X, R, c_w, c_v, length):
-    """Return the wrench of c . e: a torque on the second body in its axes, a force on it in axes of the first."""
+    """Return the gradient of c . e by the second rotation, its body axes, and position, axes of the first body."""
     half = 0.5 * length
     return sub(scale(half * _trace(X), c_w), scale(half, _rows_times(X, c_w))), _rows_times(R, c_v)
 
 
 @njit
 def _write_row(products, work, n, i, A, turn, shift, solution, G_a, G_b):
-    """Return the value of row i of joint n, or a coordinate, from the ``solution`` of `solve`, and write its gradient.
+    """Return the value of row i of joint n, or of a coordinate (see `_covector_at`), and write its gradient.
 
-    ``G_a``, ``G_b`` (6,), written: by motions of the two bodies, world and body axes.
+    A : (3, 3) rotation of the first body
+    turn, shift : T, see `relative_pose`
+    solution : result of `solve`
+
+    Writes ``G_a`` (6,) and ``G_b`` (6,): gradients by motions of the first and the second body, m, world, and rad, body
+    axes.
     """
     e_w, e_v, X, R = solution
     k = count(products.table, products.start[n])
@@ -255,7 +277,7 @@ def product_row(
     products: Products, work: ProductWork, n: int, i: int,
     x_a: Float1, A: Float2, x_b: Float1, B: Float2, G_a: Float1, G_b: Float1,
 ) -> float:  # fmt: skip
-    """Return the value of row i of joint n, from 6 - k on of a coordinate, and write its gradient.
+    """Return the value of row i of joint n, or of a coordinate (see `_covector_at`), and write its gradient.
 
     ``x_a``, ``x_b`` (3,), m, world, and ``A``, ``B`` (3, 3): poses of the two bodies; ``G_a``, ``G_b`` (6,), written.
     """
@@ -266,9 +288,11 @@ def product_row(
 
 @njit
 def _change_of_covector(products, work, n, covector, q_change, X, X_change, e_v, e_v_change):
-    """Return the change of c, in two parts, while X, e_v and the coordinates change.
+    """Return the changes of c_w and c_v if X, e_v and the coordinates change: dc M = -c dM, so dc = -(c dM) (P M)^-1 P.
 
-    dc M = -c dM, dc = -(c dM) (P M)^-1 P with the sign of c.
+    covector : c_w, c_v
+    q_change : (k,) change of the coordinates
+    X, e_v : see `error_of`; X_change, e_v_change: their changes
     """
     table, start, length = products.table, products.start[n], products.length[0]
     k, (c_w, c_v) = count(table, start), covector
@@ -293,11 +317,11 @@ def curve_product_row(
     products: Products, work: ProductWork, n: int, i: int, x_a: Float1, A: Float2, x_b: Float1, B: Float2,
     motions: tuple[Float1, Float1], out: tuple[Float1, Float1],
 ) -> None:  # fmt: skip
-    """Write the change of the gradient of row i, or a coordinate, of joint n along motions of its bodies.
+    """Write the change of the gradient of row i of joint n, or of a coordinate, along motions of its bodies.
 
-    ``x_a``, ``x_b`` (3,), m, world, and ``A``, ``B`` (3, 3): poses of the two bodies. ``motions``, and ``out``,
-    written: a pair of arrays (6,), by body. Writes ``work.best``, the change of the coordinates, and the arrays
-    of `solve`.
+    ``x_a``, ``x_b`` (3,), m, world, and ``A``, ``B`` (3, 3): poses of the two bodies. ``motions``: the motions (6,) of
+    both, m, world, then rad, body axes. Writes ``out``, the changes (6,) of both gradients, ``work.best``, the change
+    of the coordinates, and the arrays of `solve`.
     """
     table, start, length = products.table, products.start[n], products.length[0]
     k = count(table, start)

@@ -5,7 +5,7 @@ A step of h has s stages with rates V_i and forces F_i = (dL/dq + Q)(q_i, V_i) (
     q_i = q + h sum_j a_ij V_j,    M(q_i) V_i = p + h sum_j a*_ij F_j,    a*_ij = b_j - b_j a_ji / b_i
     q(t + h) = q + h sum_i b_i V_i,    p(t + h) = p + h sum_i b_i F_i
 
-a, b: the coefficients of collocation at the points c of a step (``nodes`` in code). These are the equations of the
+a, b: coefficients of collocation at the points c of a step (``nodes`` of the class). These are the equations of the
 variational integrator whose discrete Lagrangian is the quadrature h sum_i b_i L(q_i, V_i) along polynomials of degree s
 (Marsden and West, 2001, section 2.6; Ober-Bloebaum and Saake, 2015): symplectic, with exact conservation of the momenta
 of symmetries. At Gauss points a* = a.
@@ -30,7 +30,7 @@ from varint.methods.reduced.recursions import stage_iterations
 from varint.methods.reduced.recursions.stage_iterations import DIVERGED, ROUND_OFF, SLOW, StageIteration
 from varint.step.nodes.efforts import evaluate_efforts
 
-ITERATIONS = 100
+ITERATIONS = 100  # most iterations for the stages of a step
 
 
 ForceFunction = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # of t, q, dq; returns F
@@ -62,9 +62,10 @@ def tableau(nodes: tuple[float, ...]) -> Tableau:
 
 
 class StepStart(NamedTuple):
-    """Start of a step of ``h``, s, at time ``t``, s: q + low_q, p + low_p (nq,), internal variables ``integral`` (ns,).
+    """Start of a step of ``h``, s, at time ``t``, s: coordinates q + low_q (nq,), momenta p + low_p (nq,).
 
-    low_q, low_p : rounding errors of q and p, see `sum_exactly`
+    low_q, low_p : (nq,) rounding errors of q and p, see `sum_exactly`
+    integral : (ns,) internal variables of laws
     """
 
     t: float
@@ -77,7 +78,12 @@ class StepStart(NamedTuple):
 
 
 class StageValues(NamedTuple):
-    """Stages of a step: rates, forces (s, nq), flows of internal variables (s, ns), powers of elements (s, ne), W."""
+    """Values at the s stages of a step.
+
+    rates, force : (s, nq) V_i and F_i of the module
+    flow : (s, ns) rates of the internal variables
+    power : (s, ne) of the elements, W
+    """
 
     rates: np.ndarray
     force: np.ndarray
@@ -86,9 +92,9 @@ class StageValues(NamedTuple):
 
 
 class Symplectic(FixedSteps):
-    """Base class of symplectic collocation in steps of ``dt``; a subclass solves the stages in `solve_stages`.
+    """Base class of symplectic collocation in steps of ``dt``; a subclass has ``nodes`` and `solve_stages`.
 
-    Each solution starts from the stages of the last step, extrapolated. Momenta are carried from step to step. The
+    The first estimate of the stages extrapolates those of the last step. Momenta are carried from step to step. The
     rounding errors of q and p are added in the next step (compensated sums).
     """
 
@@ -99,7 +105,7 @@ class Symplectic(FixedSteps):
         self.tableau = self.tableau_of(task)
         self.canonical = Canonical(equations)
         s, nq = self.tableau.c.size, equations.nq
-        self._known = False  # whether the next two lines hold the last step; if not, p is found from q and dq
+        self._known = False  # whether the next two lines hold the last step; if not, p is computed from q and dq
         self._p, self._low_q, self._low_p = np.zeros((3, nq))
         self._stages = StageValues(*(np.zeros((s, n)) for n in (nq, nq, equations.law_state.size, equations.ne)))
         varies = equations.inputs is not None and equations.inputs.varies
@@ -113,7 +119,7 @@ class Symplectic(FixedSteps):
 
     @classmethod
     def factor(cls, task: Task, z: np.ndarray) -> np.ndarray:
-        """See `Integrator`: (I + z a*) V = 1 are the rates of the stages, of 1 at the start."""
+        """See `Integrator`: V = (I + z a*)^-1 1 are the rates of the stages if the rate at the start is 1."""
         rule = cls.tableau_of(task)
         ones = np.ones((z.size, rule.c.size, 1))
         rates = np.linalg.solve(np.eye(rule.c.size) + z[:, None, None] * rule.conjugate, ones)
@@ -121,6 +127,7 @@ class Symplectic(FixedSteps):
 
     @classmethod
     def check(cls, equations: Equations, task: Task) -> None:
+        """See `Integrator`: raises ArgumentError for prescribed motions and loops."""
         e, name = equations, f"integrator {cls.name!r} supports only trees without prescribed motions"
         remedy = "use another integrator"
         if e.drives:
@@ -130,16 +137,19 @@ class Symplectic(FixedSteps):
             raise ArgumentError(f"{name}, but joint '{joint}' closes a loop: {remedy}")
 
     def forget(self) -> bool:
+        """See `FixedSteps`: the next step computes p from q and dq."""
         known, self._known = self._known, False
         return known
 
     def remember(self, start: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+        """See `FixedSteps`: keeps the momenta, rounding errors and stages of the step."""
         self._p, self._low_q, self._low_p, self._stages = self._next
         self._known = True
 
     def solve(
         self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
+        """See `FixedSteps`: one step by the equations of the module."""
         e, b = self.equations, self.tableau.b
         s = b.size
         low_q, low_p = np.zeros((2, q.size))
@@ -160,14 +170,14 @@ class Symplectic(FixedSteps):
         return after, rates
 
     def solve_stages(self, step: StepStart, first: StageValues) -> StageValues:
-        """Return the stages of a step, iterated from estimates ``first``. Raises NotConverged."""
+        """Return the stages of ``step``, iterated from the estimates ``first``. Raises NotConverged."""
         raise NotImplementedError
 
     def iterate(self, step: StepStart, first: StageValues, tol: float) -> StageValues:
-        """Solve the stages by fixed-point iteration V_i = M(q_i)^-1 p_i in O(n), with q_i and p_i from the last V.
+        """Return the stages of ``step`` by fixed-point iteration from the estimates ``first``.
 
-        Ends when increments are at most ``tol``, m/s, rad/s, or at round-off. Compiled if inputs are constant. Raises
-        NotConverged.
+        V_i = M(q_i)^-1 p_i in O(n), with q_i and p_i from the last V, until increments are at most ``tol``, m/s,
+        rad/s, or at round-off. Compiled if inputs are constant. Raises NotConverged.
         """
         if self._run is not None:
             return self._iterate_compiled(self._run, step, first, tol)
@@ -188,6 +198,7 @@ class Symplectic(FixedSteps):
         raise NotConverged
 
     def _iterate_compiled(self, run: StageIteration, step: StepStart, first: StageValues, tol: float) -> StageValues:
+        """Return the result of `iterate` by the compiled iteration with the arrays ``run``. Raises NotConverged."""
         e = self.equations
         if run.tree is not e.work:  # charts have changed, and the arrays with them
             self._run = run = replace(run, tree=e.work)
@@ -200,13 +211,14 @@ class Symplectic(FixedSteps):
         return StageValues(run.rates.copy(), run.force.copy(), run.flow.copy(), run.power.copy())
 
     def newton(self, step: StepStart, first: StageValues, tol: float) -> StageValues:
-        """Solve the stages by Newton's method for all rates at once, until increments are at most ``tol``.
+        """Return the stages of ``step`` by Newton's method for all rates at once, from the estimates ``first``.
 
-        Raises NotConverged.
+        Ends when increments are at most ``tol``, m/s, rad/s. Raises NotConverged.
         """
         rates, flow, parts = first.rates, first.flow, []
 
-        def force(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:  # also adds p and derivatives to ``parts``
+        def force(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+            """Return F (nq,) at a stage, and add its p and the derivatives of p and F to ``parts``."""
             p, F = self.canonical.momentum_and_force(t, q, v)
             parts.append((p, *self.canonical.by_motion()))
             return F
@@ -227,15 +239,16 @@ class Symplectic(FixedSteps):
         raise NotConverged
 
     def places(self, step: StepStart, rates: np.ndarray) -> np.ndarray:
-        """Return the coordinates q_i (s, nq) of the stages with the ``rates`` (s, nq)."""
+        """Return the coordinates q_i (s, nq) of the stages of ``step`` with the ``rates`` V_i (s, nq)."""
         return step.q + (step.low_q + step.h * (self.tableau.a @ rates))
 
     def evaluate(
         self, step: StepStart, at: np.ndarray, rates: np.ndarray, flow: np.ndarray, force: ForceFunction
     ) -> StageValues:
-        """Evaluate the stages at coordinates ``at`` and ``rates`` (s, nq); ``flow`` (s, ns): of the last iteration.
+        """Return the stages of ``step`` at coordinates ``at`` (s, nq) and ``rates`` (s, nq).
 
-        ``force``: a function that places the equations at a stage and returns its F.
+        flow : (s, ns) rates of the internal variables in the last iteration
+        force : function that places the equations at a stage and returns its F (nq,)
         """
         e, parts = self.equations, []
         for i, t in enumerate(step.t + step.h * self.tableau.c):
@@ -245,14 +258,17 @@ class Symplectic(FixedSteps):
         return StageValues(*(np.array(each) for each in zip(*parts, strict=True)))
 
     def _work(self, size: float, power: np.ndarray) -> np.ndarray:
+        """Return the work (ne,), J, in the last step of ``size``, s, by the quadrature; ``power`` is not used."""
         return size * self._power
 
     def memory(self) -> dict[str, np.ndarray]:
+        """See `Integrator`: also the momenta and stages that the next step continues from."""
         kept = {"p": self._p, "low_q": self._low_q, "low_p": self._low_p, **self._stages._asdict()}
         known = {"known": np.array([self._known])}
         return super().memory() | known | {f"stage {name}": array.copy() for name, array in kept.items()}
 
     def recall(self, saved: dict[str, np.ndarray]) -> None:
+        """See `Integrator`."""
         super().recall(saved)
         self._known = bool(saved["known"][0])
         self._p, self._low_q, self._low_p = (saved[f"stage {name}"].copy() for name in ("p", "low_q", "low_p"))
@@ -286,9 +302,9 @@ def stage_iteration(e: Equations, tableau: Tableau) -> StageIteration:
 
 
 def newton_matrix(h: float, tableau: Tableau, by_p: np.ndarray, by_F: np.ndarray) -> np.ndarray:
-    """Return the derivative (s nq, s nq) of M(q_i) V_i - h sum_j a*_ij F_j by the rates V of all stages.
+    """Return the derivative (s nq, s nq) of M(q_i) V_i - h sum_j a*_ij F_j with respect to the rates V of all stages.
 
-    ``by_p``, ``by_F`` : (s, 2, nq, nq) derivatives of p and of F, first by q, then by dq
+    by_p, by_F : (s, 2, nq, nq) derivatives of p and of F at the stages with respect to q, then to dq
     """
     s, nq = by_p.shape[0], by_p.shape[2]
     of_F = h * np.einsum("jk,jab->jkab", tableau.a, by_F[:, 0])
@@ -299,7 +315,7 @@ def newton_matrix(h: float, tableau: Tableau, by_p: np.ndarray, by_F: np.ndarray
 
 
 def sum_exactly(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a + b rounded, and its rounding error: the sum of both is exactly a + b (Knuth)."""
+    """Return a + b rounded, and its rounding error: together exactly a + b (Knuth). ``a``, ``b``: of one shape."""
     total = a + b
     of_b = total - a
     return total, (a - (total - of_b)) + (b - of_b)
