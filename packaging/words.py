@@ -55,7 +55,6 @@ CLEAN = (
     "varint/views",
 )
 EXCEPT = (  # files of these places with public arguments that are called `what` or `found`
-    "varint/methods/reduced/events",  # to be done
     "varint/runs/trajectory.py",
     "varint/studies/spectrum.py",
 )

@@ -1,17 +1,20 @@
-"""Hard contacts in reduced coordinates, with located events, beside hard limits (docs/theory.md section 14).
+"""Hard contacts with hard limits in reduced coordinates, by located events (docs/theory.md section 14).
 
-While a point is closed its row along the normal is a constraint of the equations of motion, and so are those along the
-plane while it sticks; where it slides, friction mu N acts against its slip. Such a regime ends at an event:
+While a contact point is closed, its row along the normal is a constraint of the equations of motion; while it sticks,
+so are its rows along the plane; while it slides, friction mu N opposes its slip. Such a regime ends at an event:
 
-    touch down        its gap falls through zero: an impact by the law of the variational integrator
-    lift-off          its normal force does
-    stick to slip     its friction reaches mu N
-    slip to stick     its slip, along where it went at the start of the step, falls through zero
-    other features    shapes do not face each other as they did: a ball has rolled over an edge, a corner slid off one
+    touch down        the gap falls through zero: an impact by the law of the variational integrator
+    lift-off          the normal force falls through zero
+    stick to slip     the friction reaches mu N
+    slip to stick     the slip, along its direction at the start of the step, falls through zero
+    other features    other features of two shapes face each other: a ball has rolled over an edge, a corner slid off
 
-Which regimes follow is the solution of the law for accelerations; at the ends of regimes a moment later, since force
-and slip are continuous there. Where several points determine the motion twice, as the four feet of a box, their forces
-are not unique: then a regime lasts for as long as any forces within the law keep it.
+The regimes that follow are the solution of the law for accelerations. At the end of a regime it is solved for the state
+`SOON` later, since force and slip are continuous there. Where contacts are redundant, as the four feet of a box, their
+forces are not unique: then a regime lasts as long as any forces within the law keep it.
+
+Arguments with one meaning in all functions: ``t``, s; ``q``, ``rates`` (nq,): coordinates and their rates, m, rad, m/s,
+rad/s; ``number``: that of a margin, see `ContactEvents`.
 """
 
 import numpy as np
@@ -25,23 +28,28 @@ from varint.methods.reduced.events.stops import SOON, TOUCHING, Jump, Stops
 from varint.methods.reduced.recursions import kinematic_recursions as kinematics
 from varint.methods.reduced.saddle import REDUNDANT
 
-STILL = 1e-9  # m/s: a slip of this size has no direction ...
-COARSE = 1e3  # ... nor has one of so many times atol where it is found to end
-STARTING = 1e2  # times atol, m, to the power 2/3: a slip that starts keeps its direction up to so many m/s
-ANY = -1.0  # in place of a speed
-REGIMES = ("closed", "slides", "starts", "along")
-SHORTER = 8.0  # times
-ZERO = 1e-8  # of the largest acceleration of a point: one of this size counts as none
+STILL = 1e-9  # m/s: a slower slip has no direction ...
+COARSE = 1e3  # ... nor has one slower than this times ``rest`` at the end of sliding
+STARTING = 1e2  # (STARTING rest)^(2/3) is the slip, m/s, up to which a slip that starts keeps its direction
+ANY = -1.0  # in place of a speed: regimes continue, see `ContactEvents._choose`
+REGIMES = ("closed", "slides", "starts", "along")  # the attributes that describe the regimes
+SHORTER = 8.0  # factor by which a step is shortened after a point was met twice in it
+ZERO = 1e-8  # acceleration that counts as zero, over the largest acceleration of a point
 
 
 class ContactEvents:
     """The hard limits and hard contacts of ``equations``: regimes, events, efforts; the interface is that of `Stops`.
 
-    Margins are numbered: limits, gaps or normal forces of the points, their friction or slip, and of slots of shapes
-    whether these still face each other as they did. Regimes of the P points:
-    ``closed``, ``slides`` (P,), and ``along`` (P, 2), unit vectors of the slip. Friction turns a slow slip to where it
-    belongs at a rate that grows without bound as the slip falls to zero, where explicit steps would be as short; so a
-    slip that starts, ``starts`` (P,), keeps its direction while it is slow. What that leaves is of the size of atol.
+    There are n margins, in this order: of the nl limits; of the P points the gaps or normal forces; the same P points'
+    friction reserves or slips; of each slot of shapes, 1 if its features still face each other, else -1.
+
+    closed, slides : (P,) bool, regimes of the points
+    along : (P, 2) unit vectors of the slip
+    starts : (P,) bool, points whose slip has started and is slow. Such a slip keeps its direction: friction turns a
+        slow slip at a rate that grows without bound as the slip falls to zero, and would require as short explicit
+        steps. The error is of the size of ``rest``.
+    force : (P, 3) N, along the normal and two directions across it, after `acceleration`
+    rest : m or rad, rebounds that rise by less close
     """
 
     def __init__(self, equations: Equations, rest: float = TOUCHING) -> None:
@@ -62,17 +70,17 @@ class ContactEvents:
 
     @property
     def size(self) -> int:
-        """Number of recorded impulses, see `Contacts.parts`."""
+        """Return the number of recorded impulses, see `Contacts.parts`."""
         return self.stops.size
 
     @property
     def acts(self) -> bool:
-        """Whether `efforts` are other than zero."""
+        """Return whether `efforts` may differ from zero."""
         return self.stops.acts or bool(self.closed.any())
 
     @property
     def held(self) -> np.ndarray:
-        """(n,) of the margins those that are no gaps."""
+        """Return which margins (n,) are not gaps."""
         others = np.ones(self.points + self.touching.shapes, dtype=np.bool_)
         return np.concatenate([self.equations.held, self.closed, others])
 
@@ -81,21 +89,21 @@ class ContactEvents:
         return None if self.closed.any() else natural
 
     def next_step(self, size: float, again: bool) -> float | None:
-        """See `Stops`: a point that is met again leaves by less than the error of so long a step."""
+        """See `Stops`: a point met ``again`` departs by less than the error of a step of ``size`` s: shorten it."""
         return size / SHORTER if again else self.first_step(size)
 
     def memory(self) -> dict[str, np.ndarray]:
-        """The regimes, and the slots of shapes."""
+        """Return copies of the regimes and of the slots of shapes."""
         return {name: getattr(self, name).copy() for name in REGIMES} | self.touching.memory()
 
     def recall(self, saved: dict[str, np.ndarray]) -> None:
-        """Go back to a `memory`."""
+        """Restore a `memory`."""
         for name in REGIMES:
             getattr(self, name)[:] = saved[name]
         self.touching.recall(saved)
 
     def named(self, met: set[int]) -> str:
-        """Labels of the limits and contacts that were ``met``, and of those that are closed."""
+        """Return the labels of the limits and contacts of the margins ``met`` and of the closed ones, in one text."""
         rows = {self._row_of(n) for n in met}
         held = np.flatnonzero(np.concatenate([self.equations.held, self.closed])).tolist()
         return self.contacts.labelled(self.element[sorted(rows.union(held))])
@@ -106,7 +114,7 @@ class ContactEvents:
         return self.stops.exceeded
 
     def _row_of(self, number: int) -> int:
-        """The limit, or the number of limits and the point, that a margin belongs to."""
+        """Return the row of ``element`` that margin ``number`` belongs to: the limits, then the points."""
         first, P = self.limits, self.points
         if number < first + P:
             return number
@@ -115,7 +123,7 @@ class ContactEvents:
     # ------------------------------------------------------------------------------------- within a regime
 
     def begin(self, t: float, q: np.ndarray, rates: np.ndarray, size: float) -> float:
-        """Slip is measured along where it goes now, from here on; see `Stops.begin`."""
+        """Set the directions of slip for a step, and the slots of shapes; see `Stops.begin`."""
         longest = self._seek(t, q, rates, size)
         if not self.slides.any():
             return longest
@@ -127,7 +135,7 @@ class ContactEvents:
         return longest
 
     def _seek(self, t: float, q: np.ndarray, rates: np.ndarray, size: float) -> float:
-        """Fill the slots of shapes for ``size`` s from here on; return the longest step to be taken, s."""
+        """Fill the slots of shapes for a step of ``size`` s from this pose; return the longest step allowed, s."""
         if not self.touching.shapes:
             return np.inf
         self._place(t, q, rates)
@@ -137,7 +145,7 @@ class ContactEvents:
         return longest
 
     def _place(self, t: float, q: np.ndarray, rates: np.ndarray) -> None:
-        """Place and move the bodies."""
+        """Set poses and velocities of the bodies."""
         q, rates, _ = self.equations.imposed(t, q, rates)
         self.equations.place_and_move(q, rates)
 
@@ -147,7 +155,7 @@ class ContactEvents:
 
     @property
     def watches_within(self) -> bool:
-        """Whether shapes may meet, and part again, in a step; see `Stops.watches_within`."""
+        """Return whether shapes may meet and separate again within a step; see `Stops.watches_within`."""
         return self.touching.shapes > 0
 
     def overlooks(self, t: float, q: np.ndarray, rates: np.ndarray) -> bool:
@@ -158,7 +166,7 @@ class ContactEvents:
         return self.touching.overlooks()
 
     def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """ddq (nq,) with the forces of the contacts, which go to ``force`` (P, 3), along the frames, N."""
+        """Return accelerations (nq,) with the forces of the closed contacts; write these to ``force`` (P, 3), N."""
         e, second = self.equations, self.equations.acceleration(t, q, rates)
         self.force[:] = 0.0
         self._margins_of_regime[:] = 1.0
@@ -197,7 +205,10 @@ class ContactEvents:
         return second + e.motion_of(E.T @ z)
 
     def _rows_and_accelerations(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows (p, 2, 3, 6), their rates (p, 3) and accelerations (p, 3), after `Equations.acceleration`."""
+        """Return rows (p, 2, 3, 6) of ``points`` (p,), their rates (p, 3), m/s, and accelerations (p, 3), m/s^2.
+
+        Rows as in `ContactPoints.read`; call after `Equations.acceleration`, whose accelerations are used.
+        """
         e, motion = self.equations, np.zeros((self.equations.nb, 6))
         self._gap, self._rows = self.touching.read()
         kinematics.motion_to_bodies(e.work, e.work.acceleration, motion)
@@ -205,22 +216,27 @@ class ContactEvents:
         return rows, along(rows, e.velocity, points), along(rows, motion, points) + self.touching.bends(points)
 
     def _responses(self, points: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """E (3 p, nq) of unit forces, normals first, see `Equations.impulse_motions`; multipliers, the present last."""
+        """Return E (3 p, nq), the responses to unit forces along ``rows``, and the multipliers of loops in each.
+
+        ``points`` (p,), ``rows`` (p, 2, 3, 6): the normals of all points come first in E. Multipliers (3 p + 1,
+        row_count): one more row has the present ones. See `Equations.impulse_motions`.
+        """
         present = self.equations.multiplier.copy()
         E, _, multiplier = self.equations.impulse_motions(*self._sides_and_jacobians(points, rows))
         return E, np.vstack([multiplier, present])
 
     def _sides_and_jacobians(self, points: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Bodies (3 p, 2) and Jacobians (3 p, 2, 6) of the ``rows`` (p, 2, 3, 6) of ``points``, normals first."""
+        """Return bodies (3 p, 2) and Jacobians (3 p, 2, 6) of ``rows`` (p, 2, 3, 6) of ``points``, normals first."""
         side = self.touching.side[points]
         both = np.swapaxes(rows, 1, 2)
         jacobian = np.concatenate([both[:, 0], both[:, 1:].reshape(-1, 2, 6)])
         return np.concatenate([side, np.repeat(side, 2, axis=0)]), jacobian
 
     def _rates_at(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """Rates (P, 3) of the points along their frames; their gaps go to ``_gap``, their rows to ``_rows``.
+        """Return the rates (P, 3), m/s, of the points along their normals and two directions across.
 
-        The features of an open slot may pass each other where shapes do not face each other so: then its gap is none.
+        Writes their gaps to ``_gap`` and their rows to ``_rows``. If the features of an open slot have passed each
+        other where they do not face each other, its gap counts as positive.
         """
         self._place(t, q, rates)
         self._gap, self._rows = self.touching.read()
@@ -232,30 +248,30 @@ class ContactEvents:
         return self.touching.along(self._rows, self.equations.velocity, np.arange(self.points))
 
     def look(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gaps of limits and points, m or rad, and their rates, at time ``t``; of the other margins one, and zero."""
+        """Return the gaps of limits and points, m or rad, and their rates, each (n,); 1 and 0 for the other margins."""
         gap, rate = self.stops.look(t, q, rates)
-        own = self._rates_at(t, q, rates)[:, 0]
+        of_points = self._rates_at(t, q, rates)[:, 0]
         rest = np.zeros(self.points)
         others = np.ones(self.touching.shapes)
         gap = np.concatenate([gap, self._gap, rest + 1.0, others])
-        return gap, np.concatenate([rate, own, rest, 0.0 * others])
+        return gap, np.concatenate([rate, of_points, rest, 0.0 * others])
 
     def margins(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Margins (n,) that must stay above zero, and the rates of those that are gaps."""
+        """Return margins (n,) that must stay above zero, and the rates (n,) of the gaps among them, else 0."""
         e, (value, rate) = self.equations, self.look(t, q, rates)
         if self.closed.any() or e.held.any():
             self.acceleration(t, q, rates)
             held = np.flatnonzero(e.held)
             value[held] = -(self.stops.sign * self.stops.scale)[held] * e.held_multiplier
             facing = self.limits + 2 * self.points
-            own = value[self.limits : facing].reshape(2, -1)
-            own[:, self.closed] = self._margins_of_regime[:, self.closed]
+            of_points = value[self.limits : facing].reshape(2, -1)
+            of_points[:, self.closed] = self._margins_of_regime[:, self.closed]
             slots = self.closed[self.touching.planes :]
             value[facing:][slots & ~self.touching.still_faced(self.closed)] = -1.0
         return value, rate
 
     def efforts(self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rates of the impulses and powers as in `Stops.efforts`, with the contacts, after `acceleration`."""
+        """Return rates of the impulses and powers as `Stops.efforts`, with the contacts; call after `acceleration`."""
         e = self.equations
         out, power = self.stops.efforts(t, q, rates, second)
         if self.closed.any():
@@ -265,8 +281,8 @@ class ContactEvents:
             self.contacts.ground.add_wrenches(wrench[: touching.planes, 0], parts.ground)
             with_world = np.vstack([e.velocity, np.zeros(6)])
             for s in range(2):
-                own = np.einsum("pk,pk->p", wrench[:, s], with_world[touching.side[:, s]])
-                np.add.at(power, touching.element, own)
+                power_on_side = np.einsum("pk,pk->p", wrench[:, s], with_world[touching.side[:, s]])
+                np.add.at(power, touching.element, power_on_side)
             if self.contacts.driven:
                 parts.drives[:] -= e.generalised(touching.loads(wrench))[e.driven_columns]
         return out, power
@@ -274,7 +290,7 @@ class ContactEvents:
     # ------------------------------------------------------------------------------------- events
 
     def settle(self, t: float, q: np.ndarray, rates: np.ndarray, number: int = -1, closing: bool = False) -> Jump:
-        """The jump at an event at time ``t``, and the regimes that follow; see `Stops.settle`."""
+        """Return the jump at an event at time ``t``, and set the regimes that follow; see `Stops.settle`."""
         e, first = self.equations, self.limits
         point = (number - first) % self.points if number >= first else -1
         refaced = self.is_facing(number)
@@ -289,7 +305,7 @@ class ContactEvents:
         if number >= first + self.points and self.slides[point]:
             slip = self._rates_at(t, q, rates)[point, 1:]
             speed = float(np.linalg.norm(slip))
-            if speed > self.still:  # it has turned, and goes on
+            if speed > self.still:  # the slip has changed its direction, and continues
                 self.along[point] = slip / speed
                 return jump
             self.slides[point] = False
@@ -304,13 +320,16 @@ class ContactEvents:
         return jump
 
     def _regime(self, point: int, number: int) -> tuple:
-        """The regime to which margin ``number`` belongs."""
+        """Return the regime to which margin ``number`` belongs: of a limit, or of the ``point``."""
         if number < self.limits:
             return (bool(self.equations.held[number]),)
         return bool(self.closed[point]), bool(self.slides[point])
 
     def _end(self, number: int, point: int, push: np.ndarray) -> None:
-        """End a regime whose margin is zero, where the law at that instant allows it to go on."""
+        """End the regime of margin ``number``, which is zero, although the law at this instant allows it to continue.
+
+        ``point``: its number if the margin belongs to one; ``push`` (3,): the force on it at the event, N.
+        """
         if number < self.limits:
             resting = self.equations.held.copy()
             resting[number] = False
@@ -325,10 +344,10 @@ class ContactEvents:
     def _choose(
         self, t: float, q: np.ndarray, rates: np.ndarray, limits: np.ndarray, closed: np.ndarray, slow: float
     ) -> None:
-        """Choose the regimes of the ``limits`` (nl,) and points ``closed`` (P,) that touch, by the law.
+        """Choose and set the regimes of the ``limits`` (nl,) and points ``closed`` (P,) that touch, by the law.
 
-        Points that are faster than ``slow``, m/s, slide; if that is ANY, those that did, and the regimes are those of a
-        moment later, where the present ones lead to.
+        Points faster than ``slow``, m/s, slide. If ``slow`` is ANY, points that slide continue to do so, and the law is
+        solved for the state that the present regimes reach `SOON` later. Raises Blocked if no forces obey the law.
         """
         e, stops, later = self.equations, self.stops, slow == ANY
         if later:
@@ -354,8 +373,8 @@ class ContactEvents:
         if z is None:
             names = self.contacts.labelled(self.element[[*numbers, *self.limits + points]])
             raise stops.unlawful(names)
-        found, least = S @ z + c, ZERO * (np.abs(c).max(initial=0.0) or 1.0)
-        stays = found[:K] <= least
+        after, least = S @ z + c, ZERO * (np.abs(c).max(initial=0.0) or 1.0)  # accelerations along the rows
+        stays = after[:K] <= least
         resting = np.zeros_like(limits)
         resting[numbers] = stays[: numbers.size]
         e.hold(resting)
@@ -363,7 +382,7 @@ class ContactEvents:
             e.reach(t, q, rates)
         self.closed[:] = self.slides[:] = self.starts[:] = False
         self.closed[points] = stays[numbers.size :]
-        faster = found[K:].reshape(-1, 2)
+        faster = after[K:].reshape(-1, 2)
         growth = np.linalg.norm(faster, axis=1)
         starts = ~moving & (growth > least) & (law.friction > 0.0)
         along[starts] = faster[starts] / growth[starts, None]
@@ -372,7 +391,10 @@ class ContactEvents:
         self.starts[points] = (starts | (moving & slow_start)) & self.closed[points]
 
     def _still(self, t: float, q: np.ndarray, rates: np.ndarray, jump: Jump) -> Jump:
-        """``jump`` with the least change of the rates that stills what is closed along the normal, and what sticks."""
+        """Return ``jump`` with the least further change of rates that stops closed points.
+
+        Along the normal, and across it if they stick.
+        """
         points = np.flatnonzero(self.closed)
         if not points.size:
             return jump
@@ -389,9 +411,11 @@ class ContactEvents:
     def _rows_of_impact(
         self, numbers: np.ndarray, points: np.ndarray, rows: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Responses E (n, nq), sizes without loops (n,), multipliers, and bodies (n, 2) and Jacobians of all rows.
+        """Return the responses E (n, nq) to unit impulses along n rows, and the data of these rows.
 
-        Of the limits ``numbers`` and the normals of ``points``, then along the planes; after `look`.
+        Rows of the limits ``numbers`` (k,) and of the normals of ``points`` (p,), with ``rows`` (p, 2, 3, 6), then
+        across the normals; call after `look`. Also returned: sizes of the responses without loops (n,), multipliers of
+        loops (n, row_count), bodies (n, 2) and Jacobians (n, 2, 6) of the rows.
         """
         e, stops = self.equations, self.stops
         side, jacobian = self._sides_and_jacobians(points, rows)
@@ -403,7 +427,11 @@ class ContactEvents:
     def _impacts(
         self, t: float, q: np.ndarray, rates: np.ndarray, number: int, closing: bool
     ) -> tuple[Jump, tuple[np.ndarray, np.ndarray]]:
-        """The jump by impacts, one after the other, and which limits (nl,) and points (P,) are closed then."""
+        """Return the jump by successive impacts, and which limits (nl,) and points (P,) are closed afterwards.
+
+        ``number``: margin of the limit or point that is met, -1 for any that touch; ``closing``: it closes without a
+        rebound.
+        """
         e, nl = self.equations, self.limits
         was = np.concatenate([e.held, self.closed])
         e.hold(np.zeros(nl, dtype=np.bool_))
@@ -436,7 +464,7 @@ class ContactEvents:
         returns = (was[both] | (closing & (both == number))) & (gap[both] < -TOUCHING) & (both < nl)
         closed = hit.closed | (returns & ((S @ hit.z)[:K] <= SLOW))  # as `Stops` has it
         parts = ~closed & (hit.rates[:K] > SLOW) & ((both >= nl) | (hit.rates[:K] < SLIGHT))
-        if parts.any():  # what rises by less than ``rest`` comes back at once: a body that comes to rest rocks
+        if parts.any():  # rebounds lower than ``rest`` return at once: they would rock a body that comes to rest
             closed |= parts & rests(hit.z, hit.rates)
             self.look(t, q, rates)
             e.factor()
@@ -453,7 +481,10 @@ class ContactEvents:
         points: np.ndarray,
         after: np.ndarray,
     ) -> np.ndarray:
-        """(K,) which of the limits and points, at the rates ``after`` (K,), rise by less than ``rest``."""
+        """Return which limits ``numbers`` and ``points`` (K,) rise by less than ``rest`` at the rates ``after`` (K,).
+
+        ``motion``: q and rates (nq,) after the impact.
+        """
         faster = np.zeros(0)
         if numbers.size:
             faster = self.stops._accelerations(t, *motion, after[: numbers.size], numbers)
@@ -469,17 +500,19 @@ class ContactEvents:
         who: tuple[np.ndarray, np.ndarray],
         exerted: tuple[np.ndarray, np.ndarray, np.ndarray],
     ) -> Jump:
-        """The record of impacts at the limits and points ``who``; ``motion``: q, rates before and their change (nq,).
+        """Return the record of the impacts ``hit``.
 
-        ``exerted``: bodies (n, 2) and Jacobians (n, 2, 6) of the rows, multipliers (row_count,) of loops.
+        motion : q, rates before the impacts, and their change, each (nq,)
+        who : numbers of the limits and of the points
+        exerted : bodies (n, 2) and Jacobians (n, 2, 6) of the rows, multipliers (row_count,) of loops
         """
         e, (numbers, points), (side, jacobian, multiplier) = self.equations, who, exerted
         q, rates, change = motion
         work, impulse = np.zeros(e.ne), np.zeros(self.size)
-        parts, own = self.contacts.parts(impulse), self.stops.element[numbers]
+        parts, of_limits = self.contacts.parts(impulse), self.stops.element[numbers]
         element = self.touching.element[points]
-        np.add.at(work, np.concatenate([own, element, np.repeat(element, 2)]), hit.energy)
-        np.subtract.at(parts.along, own, self.stops.sign[numbers] * hit.z[: numbers.size])
+        np.add.at(work, np.concatenate([of_limits, element, np.repeat(element, 2)]), hit.energy)
+        np.subtract.at(parts.along, of_limits, self.stops.sign[numbers] * hit.z[: numbers.size])
         q, rates, _ = e.imposed(t, q, rates)
         e.place_and_move(q, rates)
         load, n = np.zeros((e.nb + 1, 6)), numbers.size

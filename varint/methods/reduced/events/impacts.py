@@ -1,9 +1,12 @@
 """Impacts of hard limits and contacts at one instant, with friction, in the order of the variational integrator.
 
-What approaches and has no restitution closes at once, with what is closed already, but shapes with restitution: these
-pass impacts on one by one, as the balls of a cradle. So do open limits with restitution that touch. Of those that
-rebound the ones that approach fastest do first, and those that approach equally fast together, until nothing approaches
-any more (docs/theory.md section 14). Rebounds are lowered, all in proportion, until they add no energy.
+Approaching limits and contacts without restitution close at once, together with the closed ones. Contacts of shapes
+with restitution, and open limits with restitution that touch, pass impacts on one after the other, as the balls of a
+cradle. In each round the fastest of the approaching ones with restitution rebound, equally fast ones together; rounds
+follow until none approaches (docs/theory.md section 14). Rebounds are lowered, all in proportion, until they add no
+energy.
+
+K rows along normals come first, then those across, n in all, see `ContactLaw`.
 """
 
 from collections.abc import Callable
@@ -15,12 +18,12 @@ from varint.methods.reduced.contacts import Blocked
 from varint.methods.reduced.events.law import SLOW, ContactLaw
 from varint.step.limits.impact_rows import rebounds_again
 
-PARTING = 1e-10  # m/s: a rate of this size neither approaches nor parts
-ROUND_OFF = 1e-13  # of the largest rate before: rates of this size are none
-ALIKE = 1e-9  # share by which rates may differ that count as one
-MOST_ROUNDS = 200  # of impacts at one instant
-LOWERED = 40  # bisections of the rebounds
-GAINED = 1e-15  # of the sizes of the terms of a change of energy: what counts as none
+PARTING = 1e-10  # m/s: a rate up to this size is neither approach nor separation
+ROUND_OFF = 1e-13  # rate that counts as zero, over the largest rate before the impacts
+ALIKE = 1e-9  # relative difference of rates that count as equal
+MOST_ROUNDS = 200  # most rounds of impacts at one instant
+LOWERED = 40  # bisections of the factor by which rebounds are lowered
+GAINED = 1e-15  # change of energy that counts as zero, over the sizes of its terms
 
 
 class Impacts(NamedTuple):
@@ -44,12 +47,18 @@ def solve_impacts(
     passing: np.ndarray,
     rests: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> Impacts:
-    """Impacts of all that touches, with the mobilities ``S`` (n, n) of the rows and their ``rates`` (n,).
+    """Return the result of all impacts at one instant.
 
-    ``restitution``, ``closed`` (K,): of the normals, and which are closed before, that have no restitution but for
-    those ``passing`` (K,) impacts on.
-    ``rests``: function of z and the rates after it; (K,) whose rebound is so low that they close.
-    Raises Blocked where no impulses obey the law, or impacts follow without end.
+    law : the rows of all limits and contacts that touch
+    S : (n, n) mobilities of the rows: rates by unit impulses
+    rates : (n,) m/s or rad/s, along the rows before the impacts
+    restitution : (K,) coefficients; not used for closed normals, unless they pass impacts on
+    closed : (K,) bool, closed before
+    passing : (K,) bool, pass impacts on one after the other
+    rests : function of the impulses z (n,) and the rates (n,) after them; returns (K,) whose rebound is so low that
+        they close
+
+    Raises Blocked if no impulses obey the law, or impacts do not end.
     """
     K, u, closed = law.K, rates.copy(), closed.copy()
     z, energy = np.zeros(law.count), np.zeros(law.count)
@@ -59,17 +68,17 @@ def solve_impacts(
         taken, rebound = _next_round(u[:K], restitution, closed, passing & (restitution > 0.0))
         if not taken.any():
             return Impacts(z, u, energy, closed)
-        own, after = _hit(law, S, u, taken, rebound)
+        impulses, after = _hit(law, S, u, taken, rebound)
         if rests is not None and rebound.any():
-            low = (rebound > 0.0) & rests(z + own, after)
+            low = (rebound > 0.0) & rests(z + impulses, after)
             if low.any():
                 restitution = np.where(low, 0.0, restitution)
                 continue
         hits += rebound > 0.0
         again = [rebounds_again(*each) for each in zip(restitution.tolist(), hits.tolist(), strict=True)]
         restitution = np.where(again, restitution, 0.0)
-        energy += 0.5 * own * (u + after)
-        z, u = z + own, np.where(np.abs(after) > ROUND_OFF * np.abs(rates).max(), after, 0.0)
+        energy += 0.5 * impulses * (u + after)
+        z, u = z + impulses, np.where(np.abs(after) > ROUND_OFF * np.abs(rates).max(), after, 0.0)
         closed = (taken | closed) & (u[:K] <= SLOW)
     raise Blocked(f"impacts follow one another without end at one instant, {MOST_ROUNDS} of them")
 
@@ -77,7 +86,10 @@ def solve_impacts(
 def _next_round(
     u: np.ndarray, restitution: np.ndarray, closed: np.ndarray, passing: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which normals (K,) take part in the next impact at the rates ``u`` (K,), none at the end; their rebounds, m/s."""
+    """Return which normals (K,) take part in the next impact at the rates ``u`` (K,), and their rebounds (K,), m/s.
+
+    ``restitution``, ``closed``, ``passing``: see `solve_impacts`. No normal takes part if the impacts have ended.
+    """
     closed = closed & ~passing
     elastic = ~closed & (restitution > 0.0) & (u < -PARTING)
     fastest = -u[elastic].min(initial=0.0)
@@ -91,7 +103,10 @@ def _next_round(
 def _hit(
     law: ContactLaw, S: np.ndarray, u: np.ndarray, taken: np.ndarray, rebound: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Impulses (n,) of the impact of those ``taken`` (K,), at the rates ``u`` (n,), and the rates after it."""
+    """Return the impulses (n,) of one impact along the normals ``taken`` (K,), and the rates (n,) after it.
+
+    ``u`` (n,): rates before; ``rebound`` (K,): desired rates after, m/s, lowered in proportion if they add energy.
+    """
     low, share = 0.0, 1.0
     z = _impulses(law, S, u, taken, rebound)
     if not rebound.any() or not _gains(S, u, z):
@@ -108,21 +123,24 @@ def _hit(
 
 
 def _gains(S: np.ndarray, u: np.ndarray, z: np.ndarray) -> bool:
-    """Whether the impulses ``z`` bring energy in, at the rates ``u`` (n,) before."""
+    """Return whether the impulses ``z`` (n,) add energy, with the rates ``u`` (n,) before them."""
     return bool(z @ u + 0.5 * z @ S @ z > GAINED * np.abs(z) @ np.abs(u))
 
 
 def _impulses(law: ContactLaw, S: np.ndarray, u: np.ndarray, taken: np.ndarray, rebound: np.ndarray) -> np.ndarray:
-    """z (n,) by the law, with the rates after it of those ``taken`` (K,) at least their ``rebound``."""
-    own, z = np.flatnonzero(taken), np.zeros(law.count)
+    """Return the impulses z (n,) of the law with which the normals ``taken`` (K,) have at least the rates ``rebound``.
+
+    ``u`` (n,): rates before. Raises Blocked if no impulses obey the law.
+    """
+    normals, z = np.flatnonzero(taken), np.zeros(law.count)
     points = np.flatnonzero(taken[law.normal])
-    kept = np.concatenate([own, law.tangents(points)])
-    part = ContactLaw(own.size, np.searchsorted(own, law.normal[points]), law.friction[points])
+    kept = np.concatenate([normals, law.tangents(points)])
+    part = ContactLaw(normals.size, np.searchsorted(normals, law.normal[points]), law.friction[points])
     c = u[kept].copy()
-    c[: own.size] -= rebound[own]
-    none = np.zeros(points.size, dtype=np.bool_)
-    found = part.solve(S[np.ix_(kept, kept)], c, none, np.zeros((points.size, 2)))
-    if found is None:
+    c[: normals.size] -= rebound[normals]
+    slides = np.zeros(points.size, dtype=np.bool_)
+    solution = part.solve(S[np.ix_(kept, kept)], c, slides, np.zeros((points.size, 2)))
+    if solution is None:
         raise Blocked("no impulses obey the law of impacts")
-    z[kept] = found
+    z[kept] = solution
     return z

@@ -1,11 +1,12 @@
-"""The law of contact with dry friction at one instant: of the rates after an impact, or of accelerations.
+"""The law of contact with dry friction at one instant: for rates after an impact, or for accelerations.
 
-With the impulses, or forces, z along n rows, their rates, or accelerations, are u = S z + c. Rows along normals come
-first, those of hard limits among them, then two along the plane of each contact with friction. Wanted are
+Along n rows, with impulses (or forces) z (n,), the rates after the impact (or the accelerations) are u = S z + c:
+S (n, n) are the mobilities of the rows, c (n,) are u without z. The K rows along normals come first, hard limits
+included, then two along the plane of each of P contacts. The law, with n: normal, t: along the plane:
 
     z_n >= 0,  u_n >= 0,  z_n u_n = 0,
-    z_t = -mu z_n d                                          where the contact slides along d already,
-    |z_t| <= mu z_n, and z_t = -mu z_n u_t / |u_t| where u_t is not zero,   elsewhere.
+    z_t = -mu z_n d                                          if the contact already slides along d,
+    |z_t| <= mu z_n, and z_t = -mu z_n u_t / |u_t| if u_t is not zero,      otherwise.
 """
 
 from typing import NamedTuple
@@ -17,16 +18,16 @@ from varint.methods.reduced.recursions.cones import room, solve_cones
 DEPENDENT = 1e-10  # singular value, relative to the largest, up to which rows of equations are redundant
 
 SLOW = 1e-9  # m/s or rad/s: a rate of this size counts as zero
-SLIGHT = 1e-6  # m/s or rad/s: a limit that is held goes on at a rate of this size, which the closures take away
-TINY = 1e-12  # of the sizes of a complementarity problem: what counts as zero
-PIVOTS = 50  # of each unknown of a complementarity problem, at most
-SAME = 1e-7  # of the largest rate or acceleration: regimes that differ by less are one
-MET, NEARLY_MET = 1e-11, 1e-9  # relative: what the law is to be missed by, and may be where no trial does better
-SIZES = (1.0, 0.25, 4.0, 16.0)  # times the mobilities, which solutions do not depend on, but the iteration does
+SLIGHT = 1e-6  # m/s or rad/s: a held limit may keep a rate up to this size, which the closures then remove
+TINY = 1e-12  # number that counts as zero in a complementarity problem, over its largest numbers
+PIVOTS = 50  # most pivots of a complementarity problem, per unknown
+SAME = 1e-7  # difference of accelerations, or rates, over the largest one, up to which two regimes are the same
+MET, NEARLY_MET = 1e-11, 1e-9  # relative residuals of the law: required, and accepted if no trial does better
+SIZES = (1.0, 0.25, 4.0, 16.0)  # factors of the iteration's scales, tried in turn; a solution does not depend on them
 
 
 class HeldRows(NamedTuple):
-    """Forces z (n,) that keep given rows at rest, and whether there are others that do: rows are redundant."""
+    """Forces z (n,) that keep some rows at rest, and whether they are not unique: these rows are redundant."""
 
     z: np.ndarray
     redundant: bool
@@ -43,26 +44,31 @@ class ContactLaw:
         self.count = K + 2 * normal.size
 
     def tangents(self, points: np.ndarray) -> np.ndarray:
-        """Numbers (2 p,) of the rows along the planes of the contacts ``points`` (p,)."""
+        """Return the numbers (2 p,) of the rows along the planes of the contacts ``points`` (p,)."""
         return (self.K + 2 * points[:, None] + np.arange(2)).ravel()
 
     def _forces(self, free: np.ndarray, along: np.ndarray) -> np.ndarray:
-        """(n, K + 2 f): z by the forces along the normals and along the planes of the contacts ``free`` (f,).
+        """Return Q (n, K + 2 f) of z = Q y; y: forces along all normals and along the planes of contacts ``free`` (f,).
 
-        The others have friction against ``along`` (P, 2), unit vectors or zero.
+        The friction of the other contacts is mu times their normal force, against ``along`` (P, 2), unit vectors or
+        zero.
         """
         Q = np.zeros((self.count, self.K + 2 * free.size))
         Q[np.arange(self.K), np.arange(self.K)] = 1.0
         slides = np.ones(self.normal.size, dtype=np.bool_)
         slides[free] = False
-        given = np.flatnonzero(slides)
+        sliding = np.flatnonzero(slides)
         for a in range(2):
-            Q[self.K + 2 * given + a, self.normal[given]] = -self.friction[given] * along[given, a]
+            Q[self.K + 2 * sliding + a, self.normal[sliding]] = -self.friction[sliding] * along[sliding, a]
         Q[self.tangents(free), np.arange(self.K, Q.shape[1])] = 1.0
         return Q
 
     def solve(self, S: np.ndarray, c: np.ndarray, slides: np.ndarray, along: np.ndarray) -> np.ndarray | None:
-        """z (n,) by the law; ``slides`` (P,): contacts that slide ``along`` (P, 2). None where none was found."""
+        """Return z (n,) by the law, or None if the iteration did not converge.
+
+        ``S`` (n, n), ``c`` (n,): see the module. ``slides`` (P,): contacts that already slide ``along`` (P, 2), unit
+        vectors.
+        """
         if not self.normal.size:
             return complementary(S, c)
         free = np.flatnonzero(~slides & (self.friction > 0.0))
@@ -91,9 +97,9 @@ class ContactLaw:
     def hold(
         self, S: np.ndarray, c: np.ndarray, normals: np.ndarray, sticks: np.ndarray, along: np.ndarray
     ) -> HeldRows:
-        """The least z with which the ``normals`` (K,) and, along the planes, the contacts that stick (P,) keep u = 0.
+        """Return the least z with which u is zero along ``normals`` (K,) and along the planes of contacts that stick.
 
-        The others slide ``along`` (P, 2); whether z obeys the bounds of the law is not looked at.
+        ``sticks`` (P,): these contacts; the others slide ``along`` (P, 2). The bounds of the law are not enforced.
         """
         free = np.flatnonzero(sticks)
         kept = np.concatenate([np.flatnonzero(normals), self.tangents(free)])
@@ -107,7 +113,13 @@ class ContactLaw:
 def margins_of_any(
     law: ContactLaw, S: np.ndarray, c: np.ndarray, z: np.ndarray, slides: np.ndarray, along: np.ndarray
 ) -> np.ndarray:
-    """Return margins (2, p) of points whose forces are not unique, below zero where no lawful ones keep the regime."""
+    """Return margins (2, K) of contacts whose forces are not unique: -1 if no forces within the law keep the regime.
+
+    z : (n,) forces that keep the regime and need not obey the bounds of the law
+    slides, along : see `ContactLaw.solve`; all rows along normals are of contacts, P = K
+
+    Rows of the result: of the normal force, and of friction; 1 if the regime is kept.
+    """
     lawful = law.solve(S, c, slides, along)
     margins, size = np.ones((2, law.K)), SAME * (np.abs(c).max() or 1.0)
     kept = S @ z + c
@@ -125,21 +137,22 @@ def margins_of_any(
 
 
 def complementary(S: np.ndarray, c: np.ndarray) -> np.ndarray | None:
-    """z (k,) with z >= 0, S z + c >= 0 and z (S z + c) = 0, S (k, k) symmetric and not negative; None where none is.
+    """Return z (k,) with z >= 0, S z + c >= 0 and z (S z + c) = 0, or None if there is no solution.
 
-    Murty's principal pivots: of the unknowns that are wrong the first one changes sides.
+    ``S`` (k, k) symmetric and positive semidefinite, ``c`` (k,). Murty's principal pivoting: the first of the unknowns
+    with a wrong sign enters or leaves the set of those above zero.
     """
     size = np.sqrt(np.maximum(np.diag(S), np.finfo(float).tiny))
     A, b = S / np.outer(size, size), c / size
     least = TINY * np.abs(b).max(initial=0.0)
     acts = np.zeros(b.size, dtype=bool)
     for _ in range(PIVOTS * (b.size + 1)):
-        z, own = np.zeros(b.size), np.ix_(acts, acts)
-        z[acts] = np.linalg.solve(A[own] + TINY * np.eye(acts.sum()), -b[acts])  # of equal rows, each has its share
+        z, acting = np.zeros(b.size), np.ix_(acts, acts)
+        z[acts] = np.linalg.solve(A[acting] + TINY * np.eye(acts.sum()), -b[acts])  # equal rows have equal shares
         wrong = np.where(acts, z < -least, A @ z + b < -10.0 * least)
         if not wrong.any():
             better = np.zeros(b.size)
-            better[acts] = np.linalg.lstsq(A[own], -b[acts], rcond=None)[0]
+            better[acts] = np.linalg.lstsq(A[acting], -b[acts], rcond=None)[0]
             z = np.maximum(z if (better < -least).any() else better, 0.0)
             return z / size if (A @ z + b >= -10.0 * least - MET * np.abs(A) @ z).all() else None
         acts[np.argmax(wrong)] ^= True

@@ -1,4 +1,7 @@
-"""Location of events: where in a step a hard limit is reached, or lets go, and steps that end there."""
+"""Location of events: the instant in a step at which a hard limit or contact closes or opens, and steps that end there.
+
+``stops``: events of the run, of `Stops` or `ContactEvents`; margins and limits (nl,) stand for either's margins.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,10 @@ if TYPE_CHECKING:
 SAMPLES = 8  # of a step in which a limit may have been passed
 HALVINGS = 45  # bisections of a step in search of a positive margin
 MOST_EVENTS = 50  # per limit and step, or at one instant
-MOST_SHORTER, SHORTER = 10, 0.25  # how often, and to what share, a step is shortened that met what it did not foresee
+MOST_SHORTER, SHORTER = 10, 0.25  # how often, and to what share, a step is shortened that met unforeseen features
 TRIALS = 4  # trial steps that correct the instant of an impact
-STALLED = 1e-3  # of the rate at which an exceeded limit comes back: one that is slower, and slows down, closes
-EXACT = 1e-13  # m or rad: a gap of this size is not improved on
+STALLED = 1e-3  # rate over that at which an exceeded limit returns: a slower one that slows down closes
+EXACT = 1e-13  # m or rad: the instant is not corrected if the gap is smaller
 SHARE = 4.0 * np.finfo(float).eps  # tolerance of an event's instant, relative to the step
 
 
@@ -52,10 +55,10 @@ class Ends(NamedTuple):
 
 
 def suspects(stops: AnyEvents, ends: Ends, within: Sequence[np.ndarray] = ()) -> np.ndarray:
-    """Numbers (k,) of limits that may have been passed in a step, or have let go.
+    """Return the numbers (k,) of limits that may have been passed in a step, or have opened.
 
-    A limit passed and left again within the step is detected where the Hermite cubic of its gap falls below zero, or
-    one of its margins ``within``, each (nl,), at instants between the ends.
+    A limit passed and left again within the step is detected if the Hermite cubic of its gap falls below zero, or one
+    of its margins ``within``, each (nl,), at instants between the ends.
     """
     held, (floor, least) = stops.held, _bounds(stops, ends)
     passed = (ends.after[0] - floor < least) | (~held & (_lowest(ends) - floor < least))
@@ -67,9 +70,10 @@ def suspects(stops: AnyEvents, ends: Ends, within: Sequence[np.ndarray] = ()) ->
 def first_event(
     stops: AnyEvents, ends: Ends, limits: np.ndarray, at: Callable[[float], np.ndarray], met: set[int]
 ) -> Event | None:
-    """The first event of a step at ``limits`` (k,); ``at``: the margins (nl,) by the share of the step.
+    """Return the first event of a step at ``limits`` (k,), or None.
 
-    Those that were ``met`` in this step before do not close again because they stall.
+    ``at``: function of the share of the step that returns the margins (nl,). ``met``: limits already met in this step,
+    which do not close again for being stalled.
     """
     (floor, least), stalled = _bounds(stops, ends), _stalled(stops, ends)
     shares = np.arange(SAMPLES + 1) / SAMPLES
@@ -88,6 +92,7 @@ def first_event(
 
 
 def _margin(at: Callable[[float], np.ndarray], limit: int, floor: float, share: float) -> float:
+    """Return the margin of ``limit`` above ``floor`` at a ``share`` of the step; ``at``: see `first_event`."""
     return float(at(share)[limit] - floor)
 
 
@@ -98,7 +103,7 @@ def _bounds(stops: AnyEvents, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _stalled(stops: AnyEvents, ends: Ends) -> np.ndarray:
-    """Return which open limits (nl,) are exceeded and come to rest there, where nothing brings them back."""
+    """Return which open limits (nl,) are exceeded and come to rest there, so that no force returns them."""
     (gap, rate), least = ends.before, -STALLED * stops.equations.baumgarte * ends.before[0]
     return ~stops.held & (gap < -TOUCHING) & (least > 0.0) & (rate < least) & (ends.after[1] < rate)
 
@@ -112,7 +117,10 @@ def _lowest(ends: Ends) -> np.ndarray:
 
 
 def _crossing(margin: Callable[[float], float], low: tuple[float, float], high: float) -> float:
-    """Return the share below ``high`` where ``margin`` falls through zero; 0 where no positive margin is found."""
+    """Return the share below ``high`` at which ``margin`` falls through zero; 0 if no positive margin is found.
+
+    ``low``: a share below ``high`` and the margin there.
+    """
     share, value = low
     trial = high
     for _ in range(HALVINGS):
@@ -128,7 +136,7 @@ def _crossing(margin: Callable[[float], float], low: tuple[float, float], high: 
 
 
 def _known_at(known: float, value: float, margin: Callable[[float], float], share: float) -> float:
-    """``margin``, but at ``known`` the ``value``: a step of no size cannot be taken."""
+    """Return ``margin`` at ``share``, or ``value`` if that is ``known``, since a step of zero size is impossible."""
     return value if share == known else margin(share)
 
 
@@ -136,10 +144,10 @@ def _known_at(known: float, value: float, margin: Callable[[float], float], shar
 
 
 def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
-    """Take a step that ends at the first event, if there is one, and store that in ``i.event``."""
+    """Take a step of ``i`` that ends at the first event, if there is one, and store the event in ``i.event``."""
     start, i.event = i.present(), None
     met: set[int] = set()
-    turning: list[int] = []  # slots whose shapes cease to face each other so from the start on
+    turning: list[int] = []  # slots whose features cease to face each other at the start of the step
     shorter, natural = 0, 0.0
     for _ in range(MOST_EVENTS * len(stops)):
         i.solver.h_abs = min(i.solver.h_abs, stops.begin(i.t, *i.motion(i.y), i.solver.h_abs))
@@ -154,13 +162,13 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
                 i.go_back(start)
                 i.restart(SHORTER * size)
                 continue
-            _tell_overlooked(i)
+            _warn_of_overlooked(i)
         ends = Ends(i.size, before, stops.margins(i.t, *i.motion(i.y)))
         limits = suspects(stops, ends, [stops.margins(t, *i.motion(y))[0] for t, y in within])
         limits = np.setdiff1d(limits, turning)
         event = first_event(stops, ends, limits, _along(i, stops), met) if limits.size else None
         if event is None:
-            if turning:  # the features at the end of the short step are others
+            if turning:  # other features face each other at the end of the short step
                 i.event, i.natural = Event(1.0, turning[0]), natural
             return
         natural, size = i.solver.h_abs, i.size
@@ -171,7 +179,7 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
             continue
         opens = not stops.held[event.number] and before[1][event.number] > 0.0
         if opens and event.share > 0.0 and i.t + event.share * size == i.t:
-            i.restart(SHORTER * size)  # it leaves, and was met in a step that is too long to see that
+            i.restart(SHORTER * size)  # its gap grows: a step that was too long made it seem closed
             continue
         if event.share > 0.0:
             leaves = _step_to(i, stops, event, start, event.share * size)
@@ -196,8 +204,8 @@ def _endless(stops: AnyEvents, met: set[int]) -> Blocked:
     return Blocked(f"{stops.named(met)} close and open again without end")
 
 
-def _tell_overlooked(i: Adaptive) -> None:
-    """Warn once a run that the last step met shapes that it did not foresee, however short; name what overlaps most."""
+def _warn_of_overlooked(i: Adaptive) -> None:
+    """Warn, once a run, that shapes met by features that no step foresaw; name the contact that overlaps most."""
     if i.overlooked:
         return
     i.overlooked = True
@@ -215,7 +223,7 @@ def _tell_overlooked(i: Adaptive) -> None:
 
 
 def _along(i: Adaptive, stops: AnyEvents) -> Callable[[float], np.ndarray]:
-    """The margins by the share of the last step."""
+    """Return the function that gives the margins (nl,) by the share of the last step of ``i``."""
     start, size, solution = i.t - i.size, i.size, i.solver.dense_output()
 
     def at(share: float) -> np.ndarray:
@@ -226,15 +234,16 @@ def _along(i: Adaptive, stops: AnyEvents) -> Callable[[float], np.ndarray]:
 
 
 def _within(i: Adaptive) -> list[tuple[float, np.ndarray]]:
-    """Time, s, and y at the samples between the ends of the last step."""
+    """Return time, s, and y at the samples between the ends of the last step."""
     times, solution = i.t - i.size + i.size * np.arange(1, SAMPLES) / SAMPLES, i.solver.dense_output()
     return [(float(t), solution(t)) for t in times]
 
 
 def _step_to(i: Adaptive, stops: AnyEvents, event: Event, start: tuple, size: float) -> bool:
-    """Step to the event; correct its instant by Newton's method on the gap at the end of each trial.
+    """Step from ``start`` (`present`) to ``event``, ``size`` s later; return whether the gap grows there.
 
-    Returns whether the gap grows there: then it is the error of a step too long that made it seem closed.
+    The instant is corrected by Newton's method on the gap at the end of each trial. A gap that grows seemed closed by
+    the error of too long a step.
     """
     rate = 0.0
     held = stops.held[event.number]
@@ -259,7 +268,7 @@ def _step_to(i: Adaptive, stops: AnyEvents, event: Event, start: tuple, size: fl
 
 
 def step_of_one_size(i: FixedSteps, stops: AnyEvents) -> None:
-    """A step of `FixedSteps.h` that is cut where limits are reached or let go."""
+    """Take a step of `FixedSteps.h` that is cut at the events in it."""
     end, impacts = i.h * (i.steps + 1), np.zeros(len(stops), dtype=np.int64)
     whole = True
     met: set[int] = set()
@@ -295,5 +304,5 @@ def step_of_one_size(i: FixedSteps, stops: AnyEvents) -> None:
 
 
 def _trials(i: FixedSteps, stops: AnyEvents, size: float) -> Callable[[float], np.ndarray]:
-    """The margins by the share of a step of ``size``, s, each by a step of its own."""
+    """Return the function that gives the margins (nl,) by the share of a step of ``size``, s, by a separate step."""
     return lambda share: stops.margins(i.t + share * size, *i.attempt(share * size))[0]

@@ -71,7 +71,7 @@ class Stops:
         return np.inf
 
     def is_facing(self, number: int) -> bool:
-        """Return whether margin ``number`` belongs to a pair of facing shape features; limits have none."""
+        """Return whether margin ``number`` belongs to a pair of facing shape features; never for limits."""
         return False
 
     @property
@@ -99,7 +99,7 @@ class Stops:
         return size
 
     def memory(self) -> dict[str, np.ndarray]:
-        """Return the state that later steps depend on, beside that of the equations; limits have none."""
+        """Return the state that later steps depend on, beside that of the equations; empty for limits."""
         return {}
 
     def recall(self, saved: dict[str, np.ndarray]) -> None:
@@ -116,7 +116,7 @@ class Stops:
         return self._inverse is not None or bool(self.equations.held.any())
 
     def named(self, met: set[int]) -> str:
-        """Return the labels of the limits with the numbers ``met`` and of those in contact, in one text."""
+        """Return the labels of the limits with the numbers ``met`` and of all in contact, in one text."""
         return self.contacts.labelled(self.element[sorted(met | set(np.flatnonzero(self.equations.held).tolist()))])
 
     @property
@@ -200,7 +200,7 @@ class Stops:
         return jump
 
     def _hold(self, t: float, q: np.ndarray, rates: np.ndarray, resting: np.ndarray) -> None:
-        """Hold those of the limits ``resting`` (nl,) whose force is compressive; release the others.
+        """Hold the limits among ``resting`` (nl,) whose force is compressive; release the others.
 
         The gaps of the others would open. ``rates`` (nq,) are those after the impact. Raises Blocked if no
         forces obey the limits.
@@ -280,9 +280,9 @@ class Stops:
         return self._jump(t, (q, rates, change), z, energy, touching, jacobian, z @ multiplier), resting
 
     def accelerations_of_free(self, t: float, q: np.ndarray, rates: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """Return the accelerations (k,) of the gaps ``numbers`` (k,), m/s^2 or rad/s^2, none of which is held.
+        """Return the accelerations (k,) of the gaps ``numbers`` (k,), m/s^2 or rad/s^2, all open.
 
-        Of limits that are exceeded those beyond the accelerations of their return.
+        The acceleration at which an exceeded limit returns is subtracted.
         """
         gap, speed = (values[numbers] for values in self.look(t, q, rates))
         b = self.equations.baumgarte
