@@ -9,12 +9,10 @@ so are its rows along the plane; while it slides, friction mu N opposes its slip
     slip to stick     the slip, along its direction at the start of the step, falls through zero
     other features    other features of two shapes face each other: a ball has rolled over an edge, a corner slid off
 
-The regimes that follow are the solution of the law for accelerations. At the end of a regime it is solved for the state
-`SOON` later, since force and slip are continuous there. Where contacts are redundant, as the four feet of a box, their
-forces are not unique: then a regime lasts as long as any forces within the law keep it.
-
-Arguments with one meaning in all functions: ``t``, s; ``q``, ``rates`` (nq,): coordinates and their rates, m, rad, m/s,
-rad/s; ``number``: that of a margin, see `ContactEvents`.
+The regimes that follow are the solution of the law for accelerations; at the end of a regime for the state `SOON`
+later, since force and slip are continuous there. Forces of redundant contacts, as the four feet of a box, are not
+unique: then a regime lasts as long as any forces within the law keep it. In all functions ``t`` is in s, ``q`` and
+``rates`` (nq,) are coordinates and their rates, m, rad, m/s, rad/s, and ``number`` is that of a margin.
 """
 
 import numpy as np
@@ -28,8 +26,7 @@ from varint.methods.reduced.events.stops import SOON, TOUCHING, Jump, Stops
 from varint.methods.reduced.recursions import kinematic_recursions as kinematics
 from varint.methods.reduced.saddle import REDUNDANT
 
-STILL = 1e-9  # m/s: a slower slip has no direction ...
-COARSE = 1e3  # ... nor has one slower than this times ``rest`` at the end of sliding
+STILL, COARSE = 1e-9, 1e3  # slip, m/s, below which it has no direction; at the end of sliding: or below COARSE rest
 STARTING = 1e2  # (STARTING rest)^(2/3) is the slip, m/s, up to which a slip that starts keeps its direction
 ANY = -1.0  # in place of a speed: regimes continue, see `ContactEvents._choose`
 REGIMES = ("closed", "slides", "starts", "along")  # the attributes that describe the regimes
@@ -45,9 +42,8 @@ class ContactEvents:
 
     closed, slides : (P,) bool, regimes of the points
     along : (P, 2) unit vectors of the slip
-    starts : (P,) bool, points whose slip has started and is slow. Such a slip keeps its direction: friction turns a
-        slow slip at a rate that grows without bound as the slip falls to zero, and would require as short explicit
-        steps. The error is of the size of ``rest``.
+    starts : (P,) bool, whether a slip has started and is slow; it keeps its direction, with an error of the size of
+        ``rest``, since friction would turn it so fast that explicit steps become short without bound
     force : (P, 3) N, along the normal and two directions across it, after `acceleration`
     rest : m or rad, rebounds that rise by less close
     """
@@ -205,10 +201,7 @@ class ContactEvents:
         return second + e.motion_of(E.T @ z)
 
     def _rows_and_accelerations(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return rows (p, 2, 3, 6) of ``points`` (p,), their rates (p, 3), m/s, and accelerations (p, 3), m/s^2.
-
-        Rows as in `ContactPoints.read`; call after `Equations.acceleration`, whose accelerations are used.
-        """
+        """Return rows (p, 2, 3, 6), their rates (p, 3) and accelerations (p, 3), after `Equations.acceleration`."""
         e, motion = self.equations, np.zeros((self.equations.nb, 6))
         self._gap, self._rows = self.touching.read()
         kinematics.motion_to_bodies(e.work, e.work.acceleration, motion)
@@ -216,10 +209,9 @@ class ContactEvents:
         return rows, along(rows, e.velocity, points), along(rows, motion, points) + self.touching.bends(points)
 
     def _responses(self, points: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return E (3 p, nq), the responses to unit forces along ``rows``, and the multipliers of loops in each.
+        """Return E (3 p, nq) of unit forces along ``rows`` (p, 2, 3, 6), normals first, see `impulse_motions`.
 
-        ``points`` (p,), ``rows`` (p, 2, 3, 6): the normals of all points come first in E. Multipliers (3 p + 1,
-        row_count): one more row has the present ones. See `Equations.impulse_motions`.
+        Also the multipliers (3 p + 1, row_count) of loops with each, and, as the last row, the present ones.
         """
         present = self.equations.multiplier.copy()
         E, _, multiplier = self.equations.impulse_motions(*self._sides_and_jacobians(points, rows))
@@ -233,10 +225,9 @@ class ContactEvents:
         return np.concatenate([side, np.repeat(side, 2, axis=0)]), jacobian
 
     def _rates_at(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """Return the rates (P, 3), m/s, of the points along their normals and two directions across.
+        """Return the rates (P, 3), m/s, of the points along their rows; write ``_gap`` and ``_rows``.
 
-        Writes their gaps to ``_gap`` and their rows to ``_rows``. If the features of an open slot have passed each
-        other where they do not face each other, its gap counts as positive.
+        If features of an open slot have passed each other where they do not face each other, its gap is positive.
         """
         self._place(t, q, rates)
         self._gap, self._rows = self.touching.read()
@@ -326,10 +317,7 @@ class ContactEvents:
         return bool(self.closed[point]), bool(self.slides[point])
 
     def _end(self, number: int, point: int, push: np.ndarray) -> None:
-        """End the regime of margin ``number``, which is zero, although the law at this instant allows it to continue.
-
-        ``point``: its number if the margin belongs to one; ``push`` (3,): the force on it at the event, N.
-        """
+        """End the regime of margin ``number``, although the law allows it to continue; ``push`` (3,): force, N."""
         if number < self.limits:
             resting = self.equations.held.copy()
             resting[number] = False
@@ -391,10 +379,7 @@ class ContactEvents:
         self.starts[points] = (starts | (moving & slow_start)) & self.closed[points]
 
     def _still(self, t: float, q: np.ndarray, rates: np.ndarray, jump: Jump) -> Jump:
-        """Return ``jump`` with the least further change of rates that stops closed points.
-
-        Along the normal, and across it if they stick.
-        """
+        """Return ``jump`` with the least change of rates that stops closed points; sticking ones also across."""
         points = np.flatnonzero(self.closed)
         if not points.size:
             return jump
@@ -411,11 +396,9 @@ class ContactEvents:
     def _rows_of_impact(
         self, numbers: np.ndarray, points: np.ndarray, rows: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the responses E (n, nq) to unit impulses along n rows, and the data of these rows.
+        """Return responses E (n, nq), sizes without loops (n,), multipliers, bodies (n, 2) and Jacobians of all rows.
 
-        Rows of the limits ``numbers`` (k,) and of the normals of ``points`` (p,), with ``rows`` (p, 2, 3, 6), then
-        across the normals; call after `look`. Also returned: sizes of the responses without loops (n,), multipliers of
-        loops (n, row_count), bodies (n, 2) and Jacobians (n, 2, 6) of the rows.
+        Rows of the limits ``numbers``, of the normals of ``points``, then across these; call after `look`.
         """
         e, stops = self.equations, self.stops
         side, jacobian = self._sides_and_jacobians(points, rows)
@@ -429,8 +412,7 @@ class ContactEvents:
     ) -> tuple[Jump, tuple[np.ndarray, np.ndarray]]:
         """Return the jump by successive impacts, and which limits (nl,) and points (P,) are closed afterwards.
 
-        ``number``: margin of the limit or point that is met, -1 for any that touch; ``closing``: it closes without a
-        rebound.
+        ``number``: of the limit or point that is met, or -1; ``closing``: it closes without a rebound.
         """
         e, nl = self.equations, self.limits
         was = np.concatenate([e.held, self.closed])
@@ -474,13 +456,9 @@ class ContactEvents:
         return jump, (held[:nl], held[nl:])
 
     def _rebounds_are_low(
-        self,
-        t: float,
-        motion: tuple[np.ndarray, np.ndarray],
-        numbers: np.ndarray,
-        points: np.ndarray,
+        self, t: float, motion: tuple[np.ndarray, np.ndarray], numbers: np.ndarray, points: np.ndarray,
         after: np.ndarray,
-    ) -> np.ndarray:
+    ) -> np.ndarray:  # fmt: skip
         """Return which limits ``numbers`` and ``points`` (K,) rise by less than ``rest`` at the rates ``after`` (K,).
 
         ``motion``: q and rates (nq,) after the impact.
@@ -493,18 +471,13 @@ class ContactEvents:
         return after**2 <= -2.0 * faster * self.rest
 
     def _jump(
-        self,
-        t: float,
-        motion: tuple[np.ndarray, np.ndarray, np.ndarray],
-        hit: Impacts,
-        who: tuple[np.ndarray, np.ndarray],
-        exerted: tuple[np.ndarray, np.ndarray, np.ndarray],
-    ) -> Jump:
-        """Return the record of the impacts ``hit``.
+        self, t: float, motion: tuple[np.ndarray, np.ndarray, np.ndarray], hit: Impacts,
+        who: tuple[np.ndarray, np.ndarray], exerted: tuple[np.ndarray, np.ndarray, np.ndarray],
+    ) -> Jump:  # fmt: skip
+        """Return the record of the impacts ``hit`` at the limits and points ``who``.
 
-        motion : q, rates before the impacts, and their change, each (nq,)
-        who : numbers of the limits and of the points
-        exerted : bodies (n, 2) and Jacobians (n, 2, 6) of the rows, multipliers (row_count,) of loops
+        ``motion``: q, rates before and their change, each (nq,). ``exerted``: bodies (n, 2) and Jacobians (n, 2, 6) of
+        the rows, multipliers (row_count,) of loops.
         """
         e, (numbers, points), (side, jacobian, multiplier) = self.equations, who, exerted
         q, rates, change = motion
