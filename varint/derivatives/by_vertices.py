@@ -15,12 +15,14 @@ PARTS = ("vertices", "velocities of vertices")
 def by_vertices(
     value_at: Callable[[int, MeshState], np.ndarray], value: np.ndarray, states: Sequence[MeshState], steps: np.ndarray
 ) -> np.ndarray:
-    """(m or 1, K, 2, n, 3) gradient by places and velocities of all vertices, of an objective ``value``, () or (m,).
+    """Return the gradient (m or 1, K, 2, n, 3) of an objective by places and velocities of all vertices.
 
-    ``value_at(k, state)``: the objective with ``state`` as that of node k. ``steps`` (2,): of the differences, m, m/s.
+    value_at : function (k, state) that returns the objective with ``state`` at node k, () or (m,)
+    value : the objective with the K ``states``
+    steps : (2,) of the differences, m, m/s
     """
     motions = [state.all_vertices for state in states]
-    found = np.zeros((value.size, len(states), *motions[0].shape))
+    gradient = np.zeros((value.size, len(states), *motions[0].shape))
     for k, part in np.ndindex(len(states), 2):
 
         def moved(changes: np.ndarray, k: int = k, part: int = part) -> np.ndarray:
@@ -36,16 +38,17 @@ def by_vertices(
                 def of_changed(share: float, moved: Callable = moved, unit: np.ndarray = unit) -> np.ndarray:
                     return moved(share * unit)
 
-                found[:, k, part, i, axis] = differences(of_changed, float(steps[part]))
-    return found
+                gradient[:, k, part, i, axis] = differences(of_changed, float(steps[part]))
+    return gradient
 
 
 def _vertices_seen(moved: Callable[[np.ndarray], np.ndarray], value: np.ndarray, count: int, step: float) -> list[int]:
-    """The vertices, of ``count``, that the objective depends on, found by halves.
+    """Return the vertices, among ``count``, that the objective depends on, by bisection.
 
-    ``moved(changes)``: the objective with all of them changed by (count, 3). ``value``: without.
+    ``moved(changes)``: the objective with all vertices changed by (count, 3). ``value``: without a change. ``step``: of
+    the changes, m or m/s.
     """
-    # each by another vector: objectives of distances do not change by common motions
+    # different vectors for all: objectives of distances do not change by common motions
     changes = step * np.random.default_rng(0).uniform(-0.5, 0.5, (count, 3))
 
     def seen(first: int, last: int) -> list[int]:
@@ -64,22 +67,23 @@ def _vertices_seen(moved: Callable[[np.ndarray], np.ndarray], value: np.ndarray,
     return seen(0, count) if count else []
 
 
-def own_by_vertices(parts: Sequence[object], state: MeshState, what: str) -> np.ndarray:
-    """(2, n, 3) by places and velocities of all vertices: two dictionaries by name, as users give them.
+def gradient_of_user_by_vertices(parts: Sequence[object], state: MeshState, label: str) -> np.ndarray:
+    """Return the gradient (2, n, 3) by places and velocities of all vertices from two dictionaries of a user.
 
-    ``what`` they are, for errors. Meshes that are left out have no part in it.
+    ``parts``: name of a deformable body or net to its gradient (n, 3) by places, and the same by velocities; meshes
+    that are left out have a gradient of zero. ``label``: name of the gradient in errors. Raises ArgumentError.
     """
-    found = np.zeros_like(state.all_vertices)
-    for k, (part, given) in enumerate(zip(PARTS, parts, strict=True)):
-        by_name = dict(of_type(given, dict, f"{what} by {part}", ArgumentError))
+    gradient = np.zeros_like(state.all_vertices)
+    for k, (part, by_mesh) in enumerate(zip(PARTS, parts, strict=True)):
+        by_name = dict(of_type(by_mesh, dict, f"{label} by {part}", ArgumentError))
         first = 0
         for name, x in state.vertices.items():
             last = first + len(x)
             if name in by_name:
-                found[k, first:last] = array_of(
-                    by_name.pop(name), x.shape, f"{what} by {part} of '{name}'", ArgumentError
+                gradient[k, first:last] = array_of(
+                    by_name.pop(name), x.shape, f"{label} by {part} of '{name}'", ArgumentError
                 )
             first = last
         if by_name:
-            raise ArgumentError(f"{what} by {part} names no deformable body or net: {', '.join(map(repr, by_name))}")
-    return found
+            raise ArgumentError(f"{label} by {part} names no deformable body or net: {', '.join(map(repr, by_name))}")
+    return gradient

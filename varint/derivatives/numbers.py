@@ -18,14 +18,14 @@ from varint.model.joints.base import AxisJoint, Joint
 from varint.model.state import State
 
 START, GRAVITY, STEP_SIZE = "start", "gravity", "dt"
-SHARE = 1e-3  # of its size: the longest step of the differences of a number
+SHARE = 1e-3  # longest step of the differences of a number, over its size
 OTHER_PARTS = "bodies, joints or laws are other ones then (a gain that is zero has no law: give one that is not)"
-NOTHING = 1e-6  # of the largest of an array of parameters: round-off, as of cos(pi / 2)
+NOTHING = 1e-6  # parameter that counts as round-off, as of cos(pi / 2), over the largest of its array
 COMPONENT = re.compile(r"(.+)\[(\d+)\]")
 SYMMETRIC = ("inertia", "stiffness", "damping")  # fields that are symmetric where they are matrices
 ROTATIONS = ("quat_wxyz", "axes")  # fields whose numbers cannot change alone
-JUMP = 0.1  # of an axis: more is another choice of it, not the change of a number
-PARTS = ("bodies", "joints", "forces")
+JUMP = 0.1  # change of a unit vector along an axis, above which the axis was chosen anew, not changed by a number
+PARTS = ("bodies", "joints", "forces")  # attributes of a mechanism whose items have numbers
 CENTRE = "position"  # field of a body: its centre of mass in the reference configuration
 Made = TypeVar("Made")
 
@@ -35,8 +35,9 @@ class Field(NamedTuple):
 
     item : Body, Joint or Force
     attribute : str
+        Name of the field.
     changed : function of an array
-        The item with it in the field.
+        Returns the item with another value of the field.
     """
 
     item: Any
@@ -46,21 +47,21 @@ class Field(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """A number, or an array of them, of a mechanism.
+    """A number, or an array of numbers, of a mechanism.
 
     name : str
     value : array
-        At which derivatives are taken, SI units.
+        Value at which derivatives are taken, SI units.
     replaced : function of such an array
-        The mechanism with it.
+        Returns the mechanism with another value.
     size : array
-        Of the same shape: what its changes are small against.
+        Of the same shape: scale of the value, against which steps of differences are small.
     symmetric : bool
-        Whether it is a matrix that has to stay symmetric.
+        Whether it is a matrix that must remain symmetric.
     series : int, optional
-        Of which force it is the input, one number or one a node.
+        Index of the force whose input it is, one number or one a node.
     field : Field, optional
-        Where it stands, if that is a field of a body, joint or force.
+        The field of a body, joint or force that holds it.
     """
 
     name: str
@@ -72,9 +73,10 @@ class Number:
     field: Field | None = None
 
     def part(self, k: int) -> "Number":
-        """Its component k alone."""
+        """Return component k of the array as a number of its own."""
 
         def with_it(value: np.ndarray) -> np.ndarray:
+            """Return the array with ``value`` as component k."""
             whole = self.value.copy()
             whole[k] = value
             return whole
@@ -89,27 +91,27 @@ class Number:
         return Number(f"{self.name}[{k}]", np.array(self.value[k]), replaced, np.array(self.size[k]), field=field)
 
     def directions(self) -> np.ndarray:
-        """(n, ...) changes of the value by which derivatives are taken: of an inertia those that are symmetric."""
+        """Return the n changes (n, ...) of the value along which derivatives are taken; symmetric ones if it is."""
         units = np.eye(self.value.size).reshape(-1, *self.value.shape)
         return 0.5 * (units + units.swapaxes(1, 2)) if self.symmetric else units
 
     @property
     def steps(self) -> np.ndarray:
-        """(n,) of differences along the directions."""
+        """Return the steps (n,) of differences along the directions."""
         return SHARE * self.size.reshape(-1)
 
 
 def check_names(names: Sequence) -> None:
-    """Raise ArgumentError where one is no name."""
+    """Raise ArgumentError if one of ``names`` is not a text."""
     for name in names:
         if not isinstance(name, str):
             raise ArgumentError(f"with_respect_to= takes names as 'coupler.mass', got {shown(name)}")
 
 
 def number_of(mechanism: Mechanism, name: str) -> Number:
-    """The number that is called ``name``; raises ArgumentError if it is unknown."""
-    if found := COMPONENT.fullmatch(name):
-        whole, k = number_of(mechanism, found[1]), int(found[2])
+    """Return the number of ``mechanism`` with the name ``name``; raises ArgumentError if it is unknown."""
+    if component := COMPONENT.fullmatch(name):
+        whole, k = number_of(mechanism, component[1]), int(component[2])
         if whole.value.ndim != 1 or k >= len(whole.value):
             raise ArgumentError(f"there is no {name!r}: {whole.name!r} has the shape {whole.value.shape}")
         return whole.part(k)
@@ -123,8 +125,8 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
     items = [(part, item) for part in PARTS for item in getattr(mechanism, part) if item.name == owner]
     if not items:
         known = [START, GRAVITY, STEP_SIZE, *(item.name for part in PARTS for item in getattr(mechanism, part))]
-        what = f"there is no {name!r}: no body, joint, force or parameter is called"
-        known_name(owner, known, what, ArgumentError)
+        label = f"there is no {name!r}: no body, joint, force or parameter is called"
+        known_name(owner, known, label, ArgumentError)
         if name == owner:
             raise ArgumentError(f"{name!r} is no number of a mechanism: vi.gradient alone has the derivative by it")
         raise ArgumentError(f"there is no {name!r}: {owner!r} is given as a whole")
@@ -139,7 +141,7 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
 
 
 def number_in(mechanism: Mechanism, part: str, item: Any, attribute: str) -> Number:
-    """The number ``attribute`` of an ``item`` among the bodies, joints or forces of the mechanism: its ``part``."""
+    """Return the number in the field ``attribute`` of ``item``, which is in ``part`` (of `PARTS`) of the mechanism."""
 
     def changed(value: np.ndarray) -> Any:
         return _changed(item, attribute, value)
@@ -159,7 +161,7 @@ def number_in(mechanism: Mechanism, part: str, item: Any, attribute: str) -> Num
 
 
 def with_numbers(mechanism: Mechanism, values: Mapping[str, np.ndarray]) -> Mechanism:
-    """The mechanism with other ``values`` of numbers by name, checked once as a whole. Raises as `number_of`."""
+    """Return the mechanism with other ``values`` of numbers by name, checked once as a whole. Raises as `number_of`."""
     items: dict[str, Any] = {part: {item.name: item for item in getattr(mechanism, part)} for part in PARTS}
     others: dict[str, np.ndarray] = {}
     for name, value in values.items():
@@ -177,15 +179,15 @@ def with_numbers(mechanism: Mechanism, values: Mapping[str, np.ndarray]) -> Mech
 
 
 def _changed(item: Any, attribute: str, value: np.ndarray) -> Any:
-    """A body, joint or force with another number."""
-    given = {attribute: float(value) if value.ndim == 0 else value}
+    """Return the body, joint or force ``item`` with another ``value`` of the field ``attribute``."""
+    fields = {attribute: float(value) if value.ndim == 0 else value}
     if attribute == "point" and isinstance(item, Joint) and is_one_point(item):
-        given["point_b"] = value  # one point, fixed to both bodies
-    return dataclasses.replace(item, **given)
+        fields["point_b"] = value  # one point, fixed to both bodies
+    return dataclasses.replace(item, **fields)
 
 
 def in_the_same_axes(changed: Mechanism, mechanism: Mechanism) -> Mechanism:
-    """A changed mechanism whose joints have the axes X and Y of the ``mechanism`` where the choice of these jumped."""
+    """Return ``changed`` with joint axes X and Y chosen as in ``mechanism``, for joints where this choice jumped."""
     joints = [
         new.with_axes_near(old.frame)
         if isinstance(new, AxisJoint) and new is not old and np.abs(new.frame - old.frame).max() > JUMP
@@ -197,32 +199,35 @@ def in_the_same_axes(changed: Mechanism, mechanism: Mechanism) -> Mechanism:
 
 
 def parameter(build: Callable[..., Mechanism], values: Mapping[str, np.ndarray], name: str) -> Number:
-    """The parameter ``name`` of ``values`` of a function that makes a mechanism."""
+    """Return the parameter ``name`` of the function ``build`` that makes a mechanism from ``values``."""
 
     def replaced(value: np.ndarray) -> Mechanism:
         changed = dict(values) | {name: value}
         plain = {key: float(each) if np.ndim(each) == 0 else each for key, each in changed.items()}
         return call(partial(build, **plain), "the function that makes the mechanism")
 
-    own = np.abs(values[name])
-    largest = own.max(initial=0.0) or 1.0
-    return Number(name, values[name], replaced, np.where(own > NOTHING * largest, own, min(largest, 1.0)))
+    sizes = np.abs(values[name])
+    largest = sizes.max(initial=0.0) or 1.0
+    return Number(name, values[name], replaced, np.where(sizes > NOTHING * largest, sizes, min(largest, 1.0)))
 
 
 def is_one_point(joint: Joint) -> bool:
-    """Whether the anchors of a joint on its two bodies are the same point."""
+    """Return whether the anchors of a joint on its two bodies are the same point."""
     assert joint.point is not None  # since it was made
     assert joint.point_b is not None
     return bool(np.array_equal(joint.point, joint.point_b))
 
 
-def made_of(given: object, parameters: Mapping[str, ArrayLike] | None) -> tuple[Mechanism, dict[str, Number]]:
-    """The mechanism, and the parameters of the function that made it."""
-    if isinstance(given, Mechanism):
+def made_of(source: object, parameters: Mapping[str, ArrayLike] | None) -> tuple[Mechanism, dict[str, Number]]:
+    """Return the mechanism, and the parameters by name of the function that made it.
+
+    ``source``: a mechanism, or a function that makes one from ``parameters``. Raises ArgumentError.
+    """
+    if isinstance(source, Mechanism):
         if parameters is not None:
             raise ArgumentError("parameters= are those of a function that makes the mechanism, got a Mechanism")
-        return given, {}
-    build = function_of(given, "mechanism, if it is no Mechanism,", ArgumentError)
+        return source, {}
+    build = function_of(source, "mechanism, if it is no Mechanism,", ArgumentError)
     given_values = of_type({} if parameters is None else parameters, Mapping, "parameters", ArgumentError)
     shapes, wanted = ((), (None,), (None, None)), "a number or an array"
     values = {
@@ -237,7 +242,7 @@ def made_of(given: object, parameters: Mapping[str, ArrayLike] | None) -> tuple[
 
 
 def check_parameters_of(build: Callable[..., Mechanism], names: Iterable[str]) -> None:
-    """Raise ArgumentError where a function that makes a mechanism has no parameter of one of these names."""
+    """Raise ArgumentError if the function ``build`` has no parameter with one of ``names``."""
     if (takes := arguments_of(build)) is not None:
         for name in names:
             known_name(name, takes, "the function that makes the mechanism has no parameter", ArgumentError)
@@ -246,7 +251,7 @@ def check_parameters_of(build: Callable[..., Mechanism], names: Iterable[str]) -
 class Differences(Generic[Made]):
     """Finite differences in two phases: perturbed mechanisms are built now, their values compared later.
 
-    ``make(change)`` builds one. It raises MechanismError where the change is not allowed.
+    ``make(change)`` builds one and raises MechanismError if the change is not allowed. ``step``: longest change.
     """
 
     def __init__(self, make: Callable[[float], Made], step: float) -> None:
@@ -260,47 +265,46 @@ class Differences(Generic[Made]):
         differences(kept, step)
 
     def at(self, change: float) -> Made:
-        """Return what is made at a change, once."""
+        """Return the result of ``make`` at ``change``, computed once."""
         if change not in self.made:
             self.made[change] = self.make(change)
         return self.made[change]
 
     def of(self, value: Callable[[Made], float]) -> float:
-        """The derivative of the ``value`` of what was made."""
+        """Return the derivative of ``value``, a function of the results of ``make``, by the change at zero."""
 
-        def found(share: float) -> float:
-            if share not in self.made:
+        def value_at(change: float) -> float:
+            if change not in self.made:
                 raise MechanismError(OTHER_PARTS)  # as when it was made; `differences` takes the other side
-            return value(self.made[share])
+            return value(self.made[change])
 
-        return float(differences(found, self.step))
+        return float(differences(value_at, self.step))
 
 
 def by_differences(
     number: Number, mechanism: Mechanism, make: Callable[[Mechanism], Made], share: float = 1.0
 ) -> list[Differences[Made]]:
-    """The differences of what ``make`` gives of the ``mechanism`` with a number, one a direction.
+    """Return the differences of ``make(mechanism)`` by ``number``, one for each of its directions.
 
-    ``share``: of the steps of the number.
-    Raises ArgumentError where a component cannot change.
+    ``share``: factor of the number's steps. Raises ArgumentError if a component cannot change.
     """
-    found = []
+    by_direction = []
     for k, direction in enumerate(number.directions()):
 
         def changed(share: float, direction: np.ndarray = direction) -> Made:
             return make(in_the_same_axes(number.replaced(number.value + share * direction), mechanism))
 
         try:
-            found.append(Differences(changed, share * number.steps[k]))
+            by_direction.append(Differences(changed, share * number.steps[k]))
         except (StateError, MechanismError) as problem:
-            what = f"component {k} of '{number.name}'" if number.value.ndim else f"'{number.name}'"
+            label = f"component {k} of '{number.name}'" if number.value.ndim else f"'{number.name}'"
             advice = f"; ask for others by '{number.name}[0]' ..." if number.value.ndim == 1 else ""
-            raise ArgumentError(f"{what} cannot change by {number.steps[k]:g}: {problem}{advice}") from problem
-    return found
+            raise ArgumentError(f"{label} cannot change by {number.steps[k]:g}: {problem}{advice}") from problem
+    return by_direction
 
 
 def of_shape(number: Number, derivatives: Sequence[float]) -> "float | np.ndarray":
-    """The derivatives along all directions of a number, of its shape."""
+    """Return the ``derivatives`` along all directions of ``number`` in its shape; a float for a scalar."""
     return float(derivatives[0]) if number.value.ndim == 0 else np.reshape(derivatives, number.value.shape)
 
 
@@ -308,44 +312,46 @@ def by_scalars(
     number: Number, mechanism: Mechanism, scalars: Callable[[Mechanism], Sequence[float]], count: int,
     share: float = 1.0,
 ) -> list["float | np.ndarray"]:  # fmt: skip
-    """The derivatives, of the number's shape, of ``count`` functions of the ``mechanism``; see `by_differences`."""
+    """Return the derivatives by ``number``, each of its shape, of the ``count`` values that ``scalars`` returns.
+
+    ``scalars``: function of a mechanism. ``share``, errors: see `by_differences`.
+    """
     parts = by_differences(number, mechanism, scalars, share)
     return [of_shape(number, [part.of(itemgetter(k)) for part in parts]) for k in range(count)]
 
 
 def numbers_in(item: Any) -> list[str]:
-    """Fields of a body, joint or force that hold finite numbers; those that are rotations are left out."""
-    found = []
+    """Return the names of the fields of a body, joint or force that hold finite numbers, except for rotations."""
+    names = []
     for field in dataclasses.fields(item):
         value = getattr(item, field.name)
         is_number = isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
         if is_number and field.name not in ROTATIONS and np.isfinite(value).all():
-            found.append(field.name)
-    return found
+            names.append(field.name)
+    return names
 
 
 def differences(function: Callable[[float], Any], step: float) -> Any:
-    """The derivative of a smooth function, of numbers or arrays, at 0: central differences of fourth order.
+    """Return the derivative of a smooth function, of numbers or arrays, at 0: central differences of fourth order.
 
-    From one side at a bound.
-
-    ``function`` raises MechanismError where a number is not allowed; it is raised where neither side is.
+    ``step``: largest argument. ``function`` raises MechanismError at arguments beyond a bound; then differences are
+    taken from the other side, and MechanismError is raised if that fails too.
     """
     try:
         far, near = (function(s) - function(-s) for s in (step, 0.5 * step))
         return (8.0 * near - far) / (6.0 * step)
     except MechanismError:
-        found = []
+        problems = []
         for sign in (1.0, -1.0):
             try:
                 weights = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / 12.0
                 values = [function(sign * k * 0.25 * step) for k in range(5)]
                 return weights @ np.array(values) / (sign * 0.25 * step)
             except MechanismError as problem:
-                found.append(problem)
-        raise found[0] from None
+                problems.append(problem)
+        raise problems[0] from None
 
 
 def start_of(mechanism: Mechanism, state: State | None) -> State:
-    """State that a run starts from: ``state`` with its joints closed, couplings unchanged; see `gradient`."""
+    """Return the state that a run starts from: ``state`` with joints closed, couplings unchanged; see `gradient`."""
     return mechanism.state() if state is None else dataclasses.replace(mechanism, forces=[]).assemble(state)

@@ -1,4 +1,7 @@
-"""Objectives of runs: functions of states at nodes, and their gradients by these."""
+"""Objectives of runs: functions of states at nodes, and their gradients with respect to these states.
+
+The objective is a function of a list of states, or, if ``alone``, of one state; it returns one number or (m,) numbers.
+"""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,30 +15,30 @@ from numpy.typing import ArrayLike
 from varint.base.checks import array_of, call, function_of, in_a_shape, known_name, sequence_of
 from varint.base.display import Shown, count_text, value_text
 from varint.base.errors import ArgumentError, MechanismError
-from varint.derivatives.by_vertices import by_vertices, own_by_vertices
+from varint.derivatives.by_vertices import by_vertices, gradient_of_user_by_vertices
 from varint.derivatives.numbers import START, Number, by_scalars, differences
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import MeshState
 from varint.model.rotation_vectors import quat_from_vector, quat_product, vector_from_quat
 from varint.model.state import State
 
-STEP = 1e-4  # of the differences of an objective: rad, sizes of a part, and these over the duration
-BY = ("position", "rotation", "velocity", "angular velocity")
-ROTATION = 1  # of these
-CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
-SAME_TIME = 1e-6  # of dt: a time that is as near as this to a node is its
-ROUND_OFF = 1e-12  # of a time
+STEP = 1e-4  # step of the differences of an objective: in rad, in sizes of a body, and both over the duration
+BY = ("position", "rotation", "velocity", "angular velocity")  # parts of a state
+ROTATION = 1  # index of the rotation among these
+CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])  # times a quaternion: its conjugate
+SAME_TIME = 1e-6  # distance of a time from its node that is allowed, over dt
+ROUND_OFF = 1e-12  # by which a time may exceed the end, relative
 
 
 class StateGradient(NamedTuple):
-    """The gradient of a number by a state of nb bodies.
+    """The gradient of a number with respect to a state of nb bodies.
 
     position : (nb, 3) by m, world
     rotation : (nb, 3) by rad, a rotation vector in body axes
     velocity : (nb, 3) by m/s, world
     angular_velocity : (nb, 3) by rad/s, body
 
-    Only its product with changes that keep the joints closed says something.
+    Only its product with changes of the state that keep the joints closed is meaningful.
     """
 
     position: np.ndarray
@@ -49,7 +52,7 @@ class StateGradient(NamedTuple):
 
 
 class ByStates(NamedTuple):
-    """An objective, () or (m,), and its gradient by K states of nb bodies and n vertices.
+    """An objective, () or (m,), and its gradient with respect to K states of nb bodies and n vertices.
 
     by_bodies : (m or 1, K, nb, 12)
     by_vertices : (m or 1, K, 2, n, 3) by places, m, and velocities, m/s, of all vertices
@@ -66,10 +69,10 @@ class Gradient(Shown):
 
     Attributes
     ----------
-    value : float, or (m,) where the objective gives m numbers
+    value : float, or (m,) if the objective returns m numbers
     by : dict of name to float, array, or `StateGradient` for "start"; with a first axis of m for m numbers
     states : list of State
-        Of the run, those that the objective is of.
+        The states of the run that the objective was evaluated at.
     """
 
     value: float | np.ndarray
@@ -88,7 +91,10 @@ class Gradient(Shown):
 
 
 def nodes_at(times: ArrayLike, dt: float, steps: int) -> list[int]:
-    """Numbers of the nodes at ``times``."""
+    """Return the numbers of the nodes at ``times`` (K,), s, of a run of ``steps`` steps of ``dt``, s.
+
+    Raises ArgumentError if they do not rise, or are not times of nodes.
+    """
     wanted = array_of(times, (None,), "times", ArgumentError) / dt
     at = np.rint(wanted).astype(int)
     if (
@@ -103,19 +109,21 @@ def nodes_at(times: ArrayLike, dt: float, steps: int) -> list[int]:
 
 
 def bound(objective: Callable[..., Any], mechanism: Mechanism) -> Callable[..., Any]:
-    """An objective of a mechanism and of states as one of the states."""
-    found, own = partial(objective, mechanism), getattr(objective, "gradient", None)
-    if own is not None:
-        found.gradient = partial(own, mechanism) if callable(own) else own  # type: ignore[attr-defined]
-    return found
+    """Return an objective of a mechanism and states as one of states alone, with its ``gradient`` if it has one."""
+    of_states, gradient = partial(objective, mechanism), getattr(objective, "gradient", None)
+    if gradient is not None:
+        of_states.gradient = (  # type: ignore[attr-defined]
+            partial(gradient, mechanism) if callable(gradient) else gradient
+        )
+    return of_states
 
 
 def by_itself(
     objective: Callable[..., Any], number: Number, mechanism: Mechanism, states: Sequence[State], alone: bool
 ) -> list["float | np.ndarray"]:
-    """The derivatives by a number of an objective of the ``mechanism`` and of states, with the states held.
+    """Return the derivatives by ``number`` of an objective of the ``mechanism`` and of states, with the states held.
 
-    One for each number that the objective gives.
+    One for each number that the objective returns. ``alone``: see the module.
     """
 
     def values(changed: Mechanism) -> list[float]:
@@ -125,7 +133,7 @@ def by_itself(
 
 
 def times_at(times: ArrayLike, end: float) -> list[float]:
-    """The ``times`` within a run up to ``end``, s."""
+    """Return ``times`` (K,), s, checked to rise within a run up to ``end``, s. Raises ArgumentError."""
     wanted = array_of(times, (None,), "times", ArgumentError)
     if not wanted.size or (np.diff(wanted) <= 0).any() or wanted[0] < 0 or wanted[-1] > end * (1.0 + ROUND_OFF):
         raise ArgumentError(f"times must rise, from 0 to {end:g} s")
@@ -138,48 +146,55 @@ def by_states(
     alone: bool,
     length: float,
     duration: float,
-    what: str = "the objective",
+    label: str = "the objective",
 ) -> ByStates:
-    """The objective and its gradient by the states.
+    """Return the objective and its gradient with respect to the states.
 
-    ``alone``: of the one state, not of a list. ``what`` the function is, for errors. Raises ArgumentError where the
-    objective or its own gradient is wrong.
+    By the attribute ``gradient`` of the objective if it has one, else by differences.
+
+    alone : see the module
+    length, duration : m, s, scales of the steps of differences: size of the largest body, duration of the run
+    label : name of the objective in errors
+
+    Raises ArgumentError if the objective or its attribute ``gradient`` returns wrong values.
     """
-    value, own = value_of(objective, states, alone, what=what), getattr(objective, "gradient", None)
-    if own is not None:
-        return ByStates(value, *_own_gradient(own, value, states, alone, f"the gradient of {what}"))
+    value, by_user = value_of(objective, states, alone, label=label), getattr(objective, "gradient", None)
+    if by_user is not None:
+        return ByStates(value, *_gradient_of_user(by_user, value, states, alone, f"the gradient of {label}"))
     steps = STEP * np.array([length, 1.0, length / duration, 1.0 / duration])
-    found = np.zeros((value.size, len(states), len(states[0].position), 4, 3))
+    gradient = np.zeros((value.size, len(states), len(states[0].position), 4, 3))
 
     def with_state(n: int, state: State) -> np.ndarray:
-        return value_of(objective, [*states[:n], state, *states[n + 1 :]], alone, value.shape, what)
+        return value_of(objective, [*states[:n], state, *states[n + 1 :]], alone, value.shape, label)
 
     def of_moved(n: int, part: int, bodies: Sequence[int], changes: np.ndarray) -> np.ndarray:
         return with_state(n, _moved(states[n], part, bodies, changes))
 
     for n, part in np.ndindex(len(states), 4):
-        for i in _bodies_seen(partial(of_moved, n, part), value, found.shape[2], float(steps[part])):
+        for i in _bodies_seen(partial(of_moved, n, part), value, gradient.shape[2], float(steps[part])):
             for k, unit in enumerate(np.eye(3)):
 
                 def of_changed(share: float, n: int = n, part: int = part, i: int = i, unit: np.ndarray = unit) -> Any:
                     return of_moved(n, part, [i], share * unit[None])
 
-                found[:, n, i, part, k] = differences(of_changed, float(steps[part]))
+                gradient[:, n, i, part, k] = differences(of_changed, float(steps[part]))
     of_meshes = [state for state in states if isinstance(state, MeshState)]
     through = by_vertices(with_state, value, of_meshes, steps[::2]) if of_meshes else _no_vertices(value, states)
-    return ByStates(value, found.reshape(*found.shape[:3], 12), through)
+    return ByStates(value, gradient.reshape(*gradient.shape[:3], 12), through)
 
 
 def _no_vertices(value: np.ndarray, states: Sequence[State]) -> np.ndarray:
+    """Return the empty gradient (m or 1, K, 2, 0, 3) of an objective ``value`` by states without vertices."""
     return np.zeros((value.size, len(states), 2, 0, 3))
 
 
 def _bodies_seen(of_moved: Callable[..., np.ndarray], value: np.ndarray, count: int, step: float) -> list[int]:
-    """The bodies, of ``count``, by one part of whose state the objective changes: the others have no derivative.
+    """Return the bodies, among ``count``, with one part of whose state the objective changes; others do not matter.
 
-    ``of_moved(bodies, changes)``: the objective with that part of some bodies changed by (n, 3). ``value``: without.
+    ``of_moved(bodies, changes)``: the objective with that part changed by (n, 3) for n bodies. ``value``: without a
+    change. ``step``: of the changes.
     """
-    # each body by another vector: objectives of distances and angles between bodies do not change by common motions
+    # different vectors for all: objectives of distances and angles between bodies do not change by common motions
     changes = step * np.random.default_rng(0).uniform(-0.5, 0.5, (count, 3))
 
     def is_seen(bodies: Sequence[int]) -> bool:
@@ -192,7 +207,10 @@ def _bodies_seen(of_moved: Callable[..., np.ndarray], value: np.ndarray, count: 
 
 
 def _moved(state: State, part: int, bodies: Sequence[int], changes: np.ndarray) -> State:
-    """`changed_state` of ``part``, of four, of some bodies by ``changes`` (n, 3), at less expense."""
+    """Return ``state`` with ``part`` (index in `BY`) of ``bodies`` (n,) changed by ``changes`` (n, 3).
+
+    As `changed_state`, at less expense.
+    """
     arrays = [state.position, state.quat_wxyz, state.velocity, state.angular_velocity]
     arrays[part] = arrays[part].copy()
     if part != ROTATION:
@@ -211,34 +229,35 @@ def _moved(state: State, part: int, bodies: Sequence[int], changes: np.ndarray) 
     return state.of_bodies(*arrays)
 
 
-def _own_gradient(
-    own: object, value: np.ndarray, states: Sequence[State], alone: bool, what: str
+def _gradient_of_user(
+    gradient: object, value: np.ndarray, states: Sequence[State], alone: bool, label: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The parts of `ByStates` of an objective that is one number, as its ``gradient`` gives it.
+    """Return the gradients by bodies and by vertices, see `ByStates`, that the function ``gradient`` of a user returns.
 
-    ``what`` that is, for errors.
+    ``value``: of the objective, which must be one number. ``label``: name of the gradient in errors. Raises
+    ArgumentError.
     """
-    nb = len(states[0].position)
+    nb, four = len(states[0].position), "four arrays, by position, rotation, velocity, angular velocity"
     if value.ndim:
-        raise ArgumentError(f"{what} is for an objective that is one number, got {value.size} of them: leave it out")
-    given = call(function_of(own, what, ArgumentError), what, states[0] if alone else list(states))
-    by_state = [given] if alone else sequence_of(given, what, "one StateGradient a time", ArgumentError)
+        raise ArgumentError(f"{label} is for an objective that is one number, got {value.size} of them: leave it out")
+    returned = call(function_of(gradient, label, ArgumentError), label, states[0] if alone else list(states))
+    by_state = [returned] if alone else sequence_of(returned, label, "one StateGradient a time", ArgumentError)
     if len(by_state) != len(states):
-        raise ArgumentError(f"{what} must give {len(states)} entries, one a time, got {len(by_state)}")
-    found, through = np.empty((1, len(states), nb, 12)), _no_vertices(value, states)
+        raise ArgumentError(f"{label} must give {len(states)} entries, one a time, got {len(by_state)}")
+    by_bodies, through = np.empty((1, len(states), nb, 12)), _no_vertices(value, states)
     if isinstance(states[0], MeshState):
         through = np.zeros((1, len(states), *states[0].all_vertices.shape))
     for n, each in enumerate(by_state):
-        parts = sequence_of(each, what, "four arrays, by position, rotation, velocity, angular velocity", ArgumentError)
+        parts = sequence_of(each, label, four, ArgumentError)
         state = states[n]
         if isinstance(state, MeshState) and len(parts) == 6:
-            through[0, n] = own_by_vertices(parts[4:], state, what)
+            through[0, n] = gradient_of_user_by_vertices(parts[4:], state, label)
             parts = parts[:4]
         if len(parts) != 4:
-            raise ArgumentError(f"{what} must have four arrays, by position, rotation, velocity, angular velocity")
-        arrays = [array_of(part, (nb, 3), f"{what} by {by}", ArgumentError) for by, part in zip(BY, parts, strict=True)]
-        found[0, n] = np.hstack(arrays)
-    return found, through
+            raise ArgumentError(f"{label} must have {four}")
+        pairs = zip(BY, parts, strict=True)
+        by_bodies[0, n] = np.hstack([array_of(part, (nb, 3), f"{label} by {by}", ArgumentError) for by, part in pairs])
+    return by_bodies, through
 
 
 def value_of(
@@ -246,36 +265,39 @@ def value_of(
     states: Sequence[State],
     alone: bool,
     shape: tuple[int, ...] | None = None,
-    what: str = "the objective",
+    label: str = "the objective",
 ) -> np.ndarray:
-    """The objective, () or (m,), of the one state where ``alone``.
+    """Return the objective, () or (m,), of ``states``; ``alone``: see the module, ``label``: its name in errors.
 
-    Raises ArgumentError where it is not finite, or has another ``shape`` than before.
+    Raises ArgumentError if it is not finite, or does not have the ``shape`` of an earlier value.
     """
-    found = call(objective, what, states[0] if alone else list(states))
+    returned = call(objective, label, states[0] if alone else list(states))
     shapes = ((), (None,)) if shape is None else (shape,)
-    value = in_a_shape(found, shapes, what, ArgumentError, wanted="one number, or an array (m,) of them")
+    value = in_a_shape(returned, shapes, label, ArgumentError, wanted="one number, or an array (m,) of them")
     if value.ndim and not value.size:
-        raise ArgumentError(f"{what} is an array without numbers")
+        raise ArgumentError(f"{label} is an array without numbers")
     return value
 
 
 def changed_state(state: State, change: np.ndarray) -> State:
-    """A state changed by (nb, 12): position, rotation vector, velocity and angular velocity."""
+    """Return ``state`` changed by ``change`` (nb, 12): position, rotation vector, velocity and angular velocity.
+
+    m, world; rad, body axes; m/s, world; rad/s, body axes.
+    """
     dx, turn, dv, dw = np.split(change, 4, axis=1)
     quat = quat_product(state.quat_wxyz, quat_from_vector(turn))
     return state.of_bodies(state.position + dx, quat, state.velocity + dv, state.angular_velocity + dw)
 
 
 def motion_between(first: State, state: State) -> np.ndarray:
-    """(nb, 6) from the poses of ``first`` to those of ``state``: m, world, rotation vectors up to pi, body axes."""
+    """Return the motion (nb, 6) from the poses of ``first`` to ``state``: m, world, and rad, up to pi, body axes."""
     turned = quat_product(first.quat_wxyz * CONJUGATE, state.quat_wxyz)
     shortest = np.where(turned[:, :1] < 0, -turned, turned)  # both signs of a quaternion are one pose
     return np.hstack([state.position - first.position, vector_from_quat(shortest)])
 
 
 def stacked(parts: Sequence[Any], alone: bool) -> Any:
-    """The derivatives of m numbers as one with a first axis of m; that of the one where ``alone``."""
+    """Return the derivatives ``parts`` of m numbers as one with a first axis of m; the only one if ``alone``."""
     if alone:
         return parts[0]
     if isinstance(parts[0], StateGradient):
