@@ -14,6 +14,7 @@ from varint.derivatives.stage_slopes import MATTERS, slopes_of
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.base import Effort, Force
 from varint.plan import Compiled
+from varint.results.forces import sum_of_law
 from varint.step.derivatives.by_numbers import acting_law, jumps_of_law
 from varint.step.laws import SPRING, TAKES_INPUT
 from varint.step.plan import ByNumbers, Plan, Tape, Workspace
@@ -215,11 +216,6 @@ def laws_with_kinks(plan: Plan) -> list[tuple[int, int]]:
     return [(int(f), int(sums[f])) for f in np.flatnonzero(beyond & (plan.laws.kind != SPRING))]
 
 
-def sum_of(plan: Plan, f: int) -> int:
-    """Return the number of the sum along which law f acts."""
-    return int(np.searchsorted(plan.laws.sum_law, f, side="right")) - 1
-
-
 def kink_along(run: LawRun, ws: Workspace, by: ByNumbers, f: int, numbers: np.ndarray, count: int) -> np.ndarray:
     """Return how large the slopes of what law f does are along numbers of its stages, and the kinks in them.
 
@@ -230,7 +226,7 @@ def kink_along(run: LawRun, ws: Workspace, by: ByNumbers, f: int, numbers: np.nd
     def values(share: float, stages: np.ndarray) -> np.ndarray:
         out = np.zeros(stages.size)
         numbers[:] = held + share * step
-        acting_law(plan, ws, run.tape, stages, f, sum_of(plan, f), by, out)
+        acting_law(plan, ws, run.tape, stages, f, sum_of_law(plan, f), by, out)
         numbers[:] = held
         return out
 

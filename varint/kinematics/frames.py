@@ -131,23 +131,6 @@ class JointFrames:
         """Return the twist (6,) of b seen from a at the joint ``rates`` (dof,), as in `twist_jacobian`."""
         return motion_subspace(self.joint, self.measure(x, R)) @ rates
 
-    def relative_velocity(self, x: np.ndarray, R: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the world velocity (v, w) of body b at the joint ``rates`` (dof,) while body a rests."""
-        B = R[self.b] @ self.axes_b
-        twist = self.twist(x, R, rates)
-        w = B @ twist[:3]
-        return B @ twist[3:] - np.cross(w, R[self.b] @ self.origin_b), w
-
-    def move(self, child: int, x: np.ndarray, R: np.ndarray, v: np.ndarray, w: np.ndarray, rates: np.ndarray) -> None:
-        """Fill the world velocities of body ``child`` of the joint from the velocities of the other."""
-        dv, dw = self.relative_velocity(x, R, rates)
-        if child == self.b:
-            w[child] = w[self.a] + dw
-            v[child] = v[self.a] + np.cross(w[self.a], x[child] - x[self.a]) + dv
-        else:
-            w[child] = w[self.b] - dw
-            v[child] = v[self.b] - dv - np.cross(w[child], x[self.b] - x[child])
-
 
 def with_world(
     position: ArrayLike, quat_wxyz: ArrayLike, vertices: Sequence[np.ndarray] = ()
@@ -204,21 +187,6 @@ def forward_pose(
         frames = JointFrames(structure, joint)
         q = coordinates[joint.name] if joint.name in coordinates else frames.measure(x0, R0)
         frames.place(body, x, R, q)
-
-
-def forward_velocity(
-    structure: Structure, topology: Topology, rates: Mapping[str, np.ndarray], x: np.ndarray, R: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return world velocities v, w (nb + 1, 3) along the tree at ``rates``; other joints are at rest."""
-    v, w = np.zeros_like(x), np.zeros_like(x)
-    for body in topology.bodies:
-        number = topology.tree_joint[body]
-        if number is None:
-            continue
-        joint = structure.joints[number]
-        frames = JointFrames(structure, joint)
-        frames.move(body, x, R, v, w, rates.get(joint.name, np.zeros(joint.dof)))
-    return v, w
 
 
 def joint_coordinates(

@@ -91,7 +91,7 @@ def forces_at(
             label = f"potential of {mechanism.forces[compiled.force[e]].label}"
             whose, values = (
                 f"{label}, a function that is called as f(value)",
-                at_nodes.value[:, _sum_of(compiled.plan, f)],
+                at_nodes.value[:, sum_of_law(compiled.plan, f)],
             )
             potential[:, e] = [finite(call(law, whose, x), f"{label} at {x:g}") for x in values.tolist()]
     by_force = compiled.by_force
@@ -138,7 +138,7 @@ def sum_of_force(mechanism: Mechanism, name: str) -> int:
     """Return the number of the sum that the first law of a force acts along."""
     plan, compiled = mechanism.compiled.plan, mechanism.compiled
     force_of_law = compiled.force[plan.laws.element].tolist()
-    return _sum_of(plan, force_of_law.index(mechanism.force_index[name]))
+    return sum_of_law(plan, force_of_law.index(mechanism.force_index[name]))
 
 
 def path_lengths(mechanism: Mechanism, value: np.ndarray, force: Force) -> np.ndarray:
@@ -171,12 +171,12 @@ def check_laws(mechanism: Mechanism, state: State) -> None:
     compiled, at_nodes = mechanism.compiled, _at_nodes(mechanism, motion, np.zeros((1, len(mechanism.forces))), None)
     force_of_law = compiled.force[compiled.plan.laws.element].tolist()
     for number, force in checked:
-        s = _sum_of(compiled.plan, force_of_law.index(number))
+        s = sum_of_law(compiled.plan, force_of_law.index(number))
         force.check_law(float(at_nodes.value[0, s]), float(at_nodes.rate[0, s]))
 
 
-def _sum_of(plan: Plan, f: int) -> int:
-    """Return the number of the sum that law f acts along."""
+def sum_of_law(plan: Plan, f: int) -> int:
+    """Return the number of the sum of measures that law ``f`` acts along."""
     return int(np.searchsorted(plan.laws.sum_law, f, side="right")) - 1
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from varint.extras.peers.base import Simulator
 from varint.files.robots.kinds import JointDamper, JointServo, Motor, TorsionSpring
-from varint.files.robots.motion_tree import MotionTree, TreePart
+from varint.files.robots.motion_tree import MotionTree, part_at
 from varint.model.forces.base import Force
 
 
@@ -37,7 +37,7 @@ def linear_efforts(
             return None
         if not isinstance(force, TorsionSpring | JointDamper | Motor | JointServo):
             return ""
-        part = part_of(tree, force.joint, force.coordinate or 0)
+        part = part_at(tree.parts, force.joint, force.coordinate or 0)
         if part is None:
             return " on a joint that has no such hinge or slide"
         constant, refusal = constant_effort(force)
@@ -66,9 +66,3 @@ def constant_effort(force: Any) -> tuple[float, str | None]:
     if isinstance(force, Motor):
         return float(force.input), None
     return force.stiffness * float(force.input), " with an integral" if force.integral else None
-
-
-def part_of(tree: MotionTree, joint: str, coordinate: int) -> TreePart | None:
-    """Return the hinge or slide of a coordinate of a joint, None where there is no such part."""
-    parts = (part for part in tree.parts.get(joint, ()) if part.kind != "ball")
-    return next((part for part in parts if part.first == coordinate), None)

@@ -18,7 +18,7 @@ from varint.files.robots.kinds import (
     Spring,
     TorsionSpring,
 )
-from varint.files.robots.motion_tree import TreePart
+from varint.files.robots.motion_tree import TreePart, part_at
 from varint.files.robots.written_shapes import numbers
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
@@ -59,16 +59,11 @@ class Efforts:
         if isinstance(force, JointResistance) and force.of_ball(self.mechanism):
             return self._about_ball(force)
         if isinstance(force, AlongCoordinate):
-            part = self._part(force.joint, force.coordinate or 0)
+            part = part_at(self.parts, force.joint, force.coordinate or 0)
             return " on a joint that has no such hinge or slide" if part is None else self._along(force, part)
         if type(force) in (Spring, Cable, MultiPointSpring, MultiPointCable):
             return self._tendon(force)
         return ""
-
-    def _part(self, joint: str, coordinate: int) -> TreePart | None:
-        """Return the hinge or slide of a coordinate, or None."""
-        parts = (part for part in self.parts.get(joint, ()) if part.kind != "ball")
-        return next((part for part in parts if part.first == coordinate), None)
 
     def _about_ball(self, force: JointResistance) -> str | None:
         """Take the damping or friction of a ball joint; return as `_taken`."""
@@ -138,7 +133,7 @@ class Efforts:
         if force.bent(self.mechanism):
             return " of functions"
         for number, terms in enumerate(force.terms_of(self.mechanism)):
-            parts = [self._part(joint, coordinate) for joint, coordinate, *_ in terms]
+            parts = [part_at(self.parts, joint, coordinate) for joint, coordinate, *_ in terms]
             held = sum(np.ravel(coordinates.get(joint, np.zeros(9)))[k] * factor for joint, k, factor, _ in terms)
             if None in parts or abs(held) > OPEN:
                 return " of what is no hinge or slide, or of a sum that is not zero at the start"

@@ -1,6 +1,6 @@
 """The tree of a mechanism as hinges, slides and balls: what simulators in joint coordinates build their models from."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -170,6 +170,15 @@ def _rank(joint: Joint) -> float:
 def _grounded(joint: Joint) -> float:
     """Return `_rank`, with joints to the world first among the loop closures."""
     return _rank(joint) - 5.0 * (isinstance(joint, TO_CLOSE) and WORLD in (joint.body_a, joint.body_b))
+
+
+def part_at(parts: Mapping[str, Sequence[TreePart]], joint: str, coordinate: int) -> TreePart | None:
+    """Return the hinge or slide of a ``coordinate`` of ``joint``, or None if it is of a ball, or of no part.
+
+    ``parts``: those of each joint by its name, as in `MotionTree`.
+    """
+    hinges_and_slides = (part for part in parts.get(joint, ()) if part.kind != "ball")
+    return next((part for part in hinges_and_slides if part.first == coordinate), None)
 
 
 def _part_state(part: TreePart, q: np.ndarray, rate: np.ndarray, R0: np.ndarray) -> PartState:
