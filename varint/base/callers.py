@@ -4,7 +4,7 @@ import sys
 
 
 def level_of_user() -> int:
-    """The ``stacklevel`` for a warning, in the function that calls this: the line outside of this package."""
+    """Return the ``stacklevel`` with which a warning of the calling function names the line outside of this package."""
     level, frame = 0, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "varint":
         level, frame = level + 1, frame.f_back

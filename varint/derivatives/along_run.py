@@ -27,7 +27,10 @@ class MotionSum:
 
 
 def of_plan(run: MaximalTape, compiled: Compiled, kernel: Callable) -> Add:
-    """`holding`, the ``kernel``, of another description."""
+    """Return the function of a `MotionSum` that evaluates ``kernel``, `holding`, for another description.
+
+    ``compiled``: of that description.
+    """
 
     def add(count: int, adjoint: Adjoint, total: float) -> float:
         scratch = workspace(compiled.plan, 1, compiled.functions)  # a workspace for each description takes more memory

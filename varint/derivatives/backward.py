@@ -89,20 +89,23 @@ class Adjoint:
         check_determined(run.mechanism, self.ws)
 
     def _fed_back(self, k: int, stages: slice) -> np.ndarray:
-        """(nb, 12) by the state of node k, through functions of it whose values are held over the step from there."""
+        """Return the gradient (nb, 12) by the state of node k through inputs that are functions of this state.
+
+        ``stages``: of the step from there, over which the inputs are held.
+        """
         fed, node, compiled = self.run.fed_back, self.run.nodes[k], self.run.compiled
         by = self.given.fed[k] = self.by.input[stages, fed.elements].sum(axis=0)
-        found = fed.by_state(k, self.run.dt * node.number, node.state)
-        self._feed_vertices(k, np.tensordot(by, found.by_vertices[:, 0], 1))
-        return np.tensordot(by, found.by_bodies[:, 0, compiled.order], 1)
+        inputs = fed.by_state(k, self.run.dt * node.number, node.state)
+        self._feed_vertices(k, np.tensordot(by, inputs.by_vertices[:, 0], 1))
+        return np.tensordot(by, inputs.by_bodies[:, 0, compiled.order], 1)
 
     def _feed_vertices(self, k: int, by: np.ndarray) -> None:
-        """Add to the gradient by places and velocities (2, n, 3) of vertices at node k, where there are any."""
+        """Add ``by`` to the gradient by places and velocities (2, n, 3) of vertices at node k, if there are any."""
 
     def _back(self, first: int, last: int, events: int, state: np.ndarray, law_state: np.ndarray) -> None:
-        """Take a gradient by the state after stage ``last`` - 1 back to that before stage ``first``, in place.
+        """Take a gradient by the state after stage ``last`` - 1 back to the state before stage ``first``, in place.
 
-        ``events``: so many of those on the tape lie before that.
+        ``state`` (nb, 12), ``law_state``: the gradient, changed. ``events``: number of events on the tape before that.
         """
         plan, ws, tape, size, until = self.run.compiled.plan, self.ws, self.run.tape, self.stages, last
         while self.event >= events:
@@ -124,7 +127,7 @@ class Adjoint:
         carry_back(plan, ws, tape, self.work, (first, last), state, law_state, self.by)
 
     def _velocities_back(self, k: int, state: np.ndarray, law_state: np.ndarray) -> None:
-        """Turn a gradient by pose and velocities at node k into that by pose and momenta."""
+        """Turn a gradient by pose and velocities at node k into one by pose and momenta, in place."""
         plan, ws = self.run.compiled.plan, _load_node(self.run.nodes[k], self.run.compiled.plan, self.ws)
         if has_contacts(plan):
             velocities_with_contacts_back(plan, ws, self.work, state, law_state, self.by)
@@ -134,11 +137,12 @@ class Adjoint:
     def _timed_back(self, j: int, until: int, state: np.ndarray, law_state: np.ndarray) -> None:
         """Take a gradient back over the sub-step that ends at event j, before stage ``until``.
 
-        The size of the sub-step keeps the margin there at zero, and the last one of the step gets shorter as it grows.
+        The size of this sub-step keeps the margin at the event at zero; the last sub-step is shortened by its growth.
+        ``state`` (nb, 12), ``law_state``: the gradient, changed.
         """
         plan, ws, tape, work = self.run.compiled.plan, self.ws, self.run.tape, self.work
         size, end, count = self.stages, int(tape.events.stage[j]), int(tape.count[0])
-        first, own = end - size, slice(end - size, end)
+        first, of_event = end - size, slice(end - size, end)
         last = last_of_step(tape, first, until)
         carry_back(plan, ws, tape, work, (first, end), state, law_state, self.by)
         if last == end - 1:  # the event is at the very end of the step: nothing gets shorter
@@ -162,12 +166,15 @@ class Adjoint:
         for total, more in zip(_numbers(self.by), _numbers(other), strict=True):
             total += multiplier * more
         for name in CARRIED:
-            getattr(self.by, name)[own] += multiplier * getattr(other, name)[own]
+            getattr(self.by, name)[of_event] += multiplier * getattr(other, name)[of_event]
         self._add_products(other.products, multiplier)
         add_margin_at(plan, ws, tape.events, j, multiplier, self.by)
 
     def _by_instants(self, by: ByNumbers, first: int, at: np.ndarray) -> float:
-        """Derivative by the instants at which stages from ``first`` on begin and end; these move by ``at`` (n + 1,)."""
+        """Return the derivative by the instants at which n stages from ``first`` on begin and end.
+
+        ``at`` (n + 1,): the rates at which these instants move. ``by``: gradient by numbers of the stages.
+        """
         n = len(at) - 1
         total = float(np.diff(at) @ by.h[first : first + n])
         if self.run.drifts.varies:
@@ -175,7 +182,7 @@ class Adjoint:
         return total
 
     def _by_shift(self, by: ByNumbers, k: int, before: float, after: float) -> float:
-        """Derivative by shifts of start and end of stage k, s, where inputs change."""
+        """Return the derivative by shifts ``before`` and ``after`` of start and end of stage k, s, through inputs."""
         drift = self.run.drifts.of_stage(self.run.tape, k)
         loads = before * by.load[k, 0] + after * by.load[k, 1]
         middle = 0.5 * (before + after)
@@ -184,23 +191,25 @@ class Adjoint:
         )
 
     def _add_products(self, other: ByProducts, factor: float) -> None:
-        """Add ``factor`` times what another record of joints that are products has."""
-        own, more = self.by.products, int(other.count[0])
-        new = slice(int(own.count[0]), int(own.count[0]) + more)
-        own.count[0] = new.stop
+        """Append ``factor`` times the entries of another record of joints that are products of exponentials."""
+        total, more = self.by.products, int(other.count[0])
+        new = slice(int(total.count[0]), int(total.count[0]) + more)
+        total.count[0] = new.stop
         for name in ("position", "rotation", "q", "order"):
-            getattr(own, name)[new] = getattr(other, name)[:more]
+            getattr(total, name)[new] = getattr(other, name)[:more]
         for name in ("motion", "factor"):
-            getattr(own, name)[new] = factor * getattr(other, name)[:more]
+            getattr(total, name)[new] = factor * getattr(other, name)[:more]
 
     def _clear_products(self) -> None:
+        """Clear the record of joints that are products of exponentials."""
         products = self.by.products
         products.count[0] = products.motion[:] = products.factor[:] = 0
 
     def finish(self) -> None:
-        """Finish after the first part: the start of constraints of forces.
+        """Take the gradient through the start of the constraints of forces, after the first part of the run.
 
-        Velocities are projected to their rates, and those that are not driven keep the value that they have there.
+        At the start velocities are projected to the constraints' rates; constraints that are not driven keep their
+        initial value.
         """
         run, plan = self.run, self.run.compiled.plan
         self._clear_products()
@@ -222,13 +231,13 @@ class Adjoint:
         add_start(plan, at, 0, factor, self.by_start, self.by)
 
     def by_first_state(self) -> np.ndarray:
-        """(nb, 12) by the state that the run starts from, bodies in the order of the description."""
-        bodies, found = self.run.compiled.plan.bodies, self.by_start.copy()
-        found[:, 6:] = momentum_of(bodies, found[:, 6:])
-        return found[self.run.compiled.slot]
+        """Return the gradient (nb, 12) by the initial state, bodies in the order of the description."""
+        bodies, gradient = self.run.compiled.plan.bodies, self.by_start.copy()
+        gradient[:, 6:] = momentum_of(bodies, gradient[:, 6:])
+        return gradient[self.run.compiled.slot]
 
     def by_step(self) -> float:
-        """Derivative by the size of the steps, with their number fixed."""
+        """Return the derivative by the size of the steps, with their number fixed."""
         run = self.run
 
         def inputs(share: float) -> float:
@@ -240,7 +249,10 @@ class Adjoint:
 def adjoints_of(
     run: MaximalTape, by_states: np.ndarray, places: Mapping[str, LoadPlace], kind: "type[Adjoint]" = Adjoint
 ) -> "list[Adjoint]":
-    """One for each objective; ``by_states`` (m, nodes, nb, 12). They share the room for what acts in the stages."""
+    """Return an adjoint for each of m objectives, with gradients ``by_states`` (m, nodes, nb, 12) at the nodes.
+
+    ``places``: loads with a derivative, by name. The adjoints share their arrays of the stages.
+    """
     plan = run.compiled.plan
     nodes = len(run.nodes) + 1 + 4 * run.tape.events.stage.size  # an event has two, and a stage of its own
     shared = by_numbers(plan, run.tape.h.size, nodes)
@@ -249,24 +261,24 @@ def adjoints_of(
 
 
 def _numbers(by: ByNumbers) -> list[np.ndarray]:
-    """The arrays of a gradient that are of no stage."""
+    """Return the arrays of a gradient that do not belong to stages."""
     return [getattr(by, name) for name in OF_NUMBERS] + [array for name in TERMS for array in getattr(by, name)]
 
 
 def momentum_of(bodies: Bodies, velocity: np.ndarray) -> np.ndarray:
-    """Momenta (nb, 6) of velocities (nb, 6)."""
+    """Return the momenta (nb, 6) of velocities (nb, 6): N s, world, and N m s, body axes."""
     spin = np.einsum("nab,nb->na", bodies.inertia, velocity[:, 3:])
     return np.hstack([bodies.mass[:, None] * velocity[:, :3], spin])
 
 
 def velocity_of(bodies: Bodies, momentum: np.ndarray) -> np.ndarray:
-    """Velocities (nb, 6) of momenta (nb, 6)."""
+    """Return the velocities (nb, 6), m/s, world, and rad/s, body axes, of momenta (nb, 6)."""
     spin = np.einsum("nab,nb->na", bodies.inverse_inertia, momentum[:, 3:])
     return np.hstack([momentum[:, :3] / bodies.mass[:, None], spin])
 
 
 def _load_node(node: TapedNode, plan: Plan, ws: Workspace) -> Workspace:
-    """The workspace with the node as pose 0."""
+    """Return the workspace ``ws`` with ``node`` as pose 0."""
     ws.position[0], ws.quat[0], ws.momentum[:] = node.position, node.quat, node.momentum
     ws.efforts.value_near[:], ws.efforts.target[:] = node.value_near, node.target
     ws.efforts.target_rate[:] = node.target_rate

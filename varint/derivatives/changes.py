@@ -1,4 +1,7 @@
-"""Effects of a changed description on the objectives of a run: functions whose derivatives are those of the run."""
+"""Effects of a changed description on the objectives of a run: functions with the same derivatives as the objectives.
+
+``before``, ``after``, ``plan``: plans of the run's mechanism and of a changed one.
+"""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -20,9 +23,9 @@ from varint.step.derivatives.by_products import holding
 from varint.step.limits.parts import one_sided
 from varint.step.plan import TERMS, ByNumbers, Plan, Workspace
 
-BEND = 1e-7  # of a change: how far it may be from twice that over half the step
+BEND = 1e-7  # deviation of a change from twice that over half the step, relative, up to which the start is linear
 ROUND_OFF = 1e-13  # of a start, relative to the size of the mechanism and of its velocities
-OTHERS = ("loads", "constraints", "massive_paths", *TERMS)
+OTHERS = ("loads", "constraints", "massive_paths", *TERMS)  # parts of a plan that must keep their structure
 REDUNDANT = (
     "more points of a contact touch than determine its forces, so there is no derivative by {}: take three points that"
     " are not in a line"
@@ -30,40 +33,46 @@ REDUNDANT = (
 
 
 class Changes:
-    """The sums that changed descriptions of one run need; ``sums`` holds all of them."""
+    """The sums that the backward pass of ``run`` evaluates for changed descriptions; ``sums`` holds all of them.
+
+    ``objectives``: number of the objectives.
+    """
 
     def __init__(self, run: MaximalTape, objectives: int, sums: list[MotionSum]) -> None:
         self.run, self.objectives, self.sums = run, objectives, sums
         self._own: dict[Callable, MotionSum] = {}
 
     def along(self, kernel: Callable, mechanism: Mechanism) -> tuple[MotionSum, MotionSum]:
-        """The sum for a ``mechanism``, and that for the run's own: ``kernel`` is `holding`."""
+        """Return the sums for a changed ``mechanism`` and for the mechanism of the run; ``kernel``: `holding`."""
         if kernel not in self._own:
             self._own[kernel] = self._new(kernel, self.run.mechanism)
         return self._new(kernel, mechanism), self._own[kernel]
 
-    def of_stages(self, found: Differences["Changed"], step: float) -> StageSlopes | None:
-        """The derivative of what acts in the stages, of a number with this ``step``; None where it does not change."""
-        kernels = {each.kernel for each in found.made.values()} - {None}
+    def of_stages(self, differences: Differences["Changed"], step: float) -> StageSlopes | None:
+        """Return the derivative of laws and loads in the stages, or None if they do not change.
+
+        ``differences``: by the number, of size ``step``.
+        """
+        kernels = {each.kernel for each in differences.made.values()} - {None}
         if not kernels:
             return None
-        plans = {share: each.changed.compiled.plan for share, each in found.made.items()}
-        slopes = slopes_of_plan(self.run.compiled.plan, plans, found.step)
+        plans = {share: each.changed.compiled.plan for share, each in differences.made.items()}
+        slopes = slopes_of_plan(self.run.compiled.plan, plans, differences.step)
         kernel = pushing if pushing in kernels else acting
         self.sums.append(made := StageSlopes(self.objectives, self.run, slopes, kernel, step))
         return made
 
     def _new(self, kernel: Callable, mechanism: Mechanism) -> MotionSum:
+        """Return a sum by ``kernel`` for ``mechanism``, added to ``sums``."""
         self.sums.append(MotionSum(self.objectives, of_plan(self.run, mechanism.compiled, kernel)))
         return self.sums[-1]
 
 
 class Changed:
-    """Functions of the description whose derivatives are those of the objectives of one run, for a ``changed`` one.
+    """Functions of a ``changed`` description with the same derivatives as the objectives of one run.
 
-    Without what acts in the stages, see `Changes.of_stages`.
-
-    ``start``: where the run of the ``changed`` mechanism starts. Raises MechanismError where it has other parts.
+    Without the laws and loads in the stages, see `Changes.of_stages`. ``start``: initial state of the run of the
+    ``changed`` mechanism. Raises MechanismError if it has other bodies, joints or laws.
     """
 
     def __init__(self, changes: Changes, changed: Mechanism, start: State) -> None:
@@ -85,11 +94,13 @@ class Changed:
         if tables and of_products.any():
             raise MechanismError("the motions of a joint with a hard stop along its coordinate cannot change")
         efforts = any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads)))
-        self.kernel = (pushing if measures else acting) if measures or efforts else None  # for what acts in the stages
+        self.kernel = (
+            (pushing if measures else acting) if measures or efforts else None
+        )  # for laws and loads in the stages
         self.along = [changes.along(holding, changed)] if tables else []
 
     def value(self, k: int, adjoint: Adjoint) -> float:
-        """Value of objective k, after the backward pass."""
+        """Return the function for objective ``k``, with its ``adjoint``, after the backward pass."""
         run, start, compiled = self.run, self.start, self.changed.compiled
         plan, before, order = compiled.plan, run.compiled.plan, compiled.order
         velocity = np.hstack([start.velocity[order], start.angular_velocity[order]])
@@ -98,14 +109,14 @@ class Changed:
         total = along_numbers(adjoint.by, before, plan) + np.sum(adjoint.by_start * moved)
         total += adjoint.given.along(self.changed, start, run.dt)
         total += adjoint.law_state[: len(compiled.law_start)] @ (compiled.law_start - run.compiled.law_start)
-        for changed, own in self.along:
-            total += changed.totals[k] - own.totals[k]
+        for changed, unchanged in self.along:
+            total += changed.totals[k] - unchanged.totals[k]
         return float(total)
 
 
-def bends(found: Differences[Changed]) -> bool:
-    """Whether the start does not change by twice as much over the step as over half of it."""
-    step, made = found.step, found.made
+def bends(differences: Differences[Changed]) -> bool:
+    """Return whether the initial state is not linear in the number: over the step, compared with half the step."""
+    step, made = differences.step, differences.made
     if not all(share in made for share in (step, -step, 0.5 * step, -0.5 * step)):  # at a bound, from one side
         return False
     whole = made[step].moved - made[-step].moved
@@ -115,7 +126,7 @@ def bends(found: Differences[Changed]) -> bool:
 
 
 def same_structure(before: Plan, after: Plan) -> bool:
-    """Whether two plans differ in the values of numbers alone."""
+    """Return whether two plans differ in values of floats only."""
     pairs = ((before.joints, after.joints), (before.measures, after.measures), (before.laws, after.laws))
     return all(
         a.shape == b.shape and (a.dtype.kind == "f" or np.array_equal(a, b))
@@ -125,14 +136,14 @@ def same_structure(before: Plan, after: Plan) -> bool:
 
 
 def check_contacts(before: Plan, after: Plan) -> None:
-    """Raise MechanismError where contacts differ in what gradients have no derivatives by."""
+    """Raise MechanismError if normals of planes or collision shapes differ: gradients have no derivatives by these."""
     old, new = ([each.contacts.frame, *each.contacts.shapes] for each in (before, after))
     if any(map(differ, old, new)):
         raise MechanismError("the normals of planes and the collision shapes of bodies have no derivatives")
 
 
 def check_shares(ws: Workspace, before: Plan, after: Plan) -> None:
-    """Raise ArgumentError where contacts differ in what has no derivative as nothing determines how they share loads.
+    """Raise ArgumentError if redundant contacts, whose forces are not unique, differ in points or friction.
 
     ``ws``: of the adjoint, after the backward pass.
     """
@@ -145,24 +156,24 @@ def check_shares(ws: Workspace, before: Plan, after: Plan) -> None:
 
 
 def _geometry(before: Plan, after: Plan) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Points, radii and heights of contacts with planes."""
+    """Return points, radii and heights of contacts with planes, in both plans."""
     names = ("point", "radius", "height")
     return [getattr(before.contacts, name) for name in names], [getattr(after.contacts, name) for name in names]
 
 
 def differ(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays are not the same."""
+    """Return whether two arrays are not equal."""
     return not np.array_equal(a, b)
 
 
 def measured(before: Plan, after: Plan) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Pairs of the numbers of measures."""
+    """Return the arrays of numbers of measures in pairs, one of each plan."""
     names = (*MEASURED, "rest")
     return [(getattr(before.measures, name), getattr(after.measures, name)) for name in names]
 
 
 def along_numbers(by: ByNumbers, before: Plan, after: Plan) -> float:
-    """The product of a gradient with the change of the numbers of bodies and rows."""
+    """Return the product of the gradient ``by`` with the change of the numbers of bodies and rows."""
     total = 0.0
     for name in ("mass", "inertia", "gravity"):
         total += np.sum(getattr(by, name) * (getattr(after.bodies, name) - getattr(before.bodies, name)))

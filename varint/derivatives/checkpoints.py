@@ -13,14 +13,14 @@ class Packing:
         self.size = sum(array.nbytes for array in checkpoint.values())  # bytes
 
     def pack(self, checkpoint: Mapping[str, np.ndarray]) -> bytes:
-        """The numbers of a checkpoint."""
+        """Return the arrays of ``checkpoint`` as bytes."""
         return b"".join(checkpoint[name].tobytes() for name, _, _ in self.arrays)
 
     def unpack(self, packed: bytes) -> dict[str, np.ndarray]:
-        """The checkpoint again."""
-        found, place = {}, 0
+        """Return the arrays by name of a checkpoint that was ``packed`` by `pack`; read-only."""
+        arrays, place = {}, 0
         for name, dtype, shape in self.arrays:
             count = int(np.prod(shape, dtype=int))
-            found[name] = np.frombuffer(packed, dtype, count, place).reshape(shape)
+            arrays[name] = np.frombuffer(packed, dtype, count, place).reshape(shape)
             place += count * dtype.itemsize
-        return found
+        return arrays

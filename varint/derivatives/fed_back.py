@@ -17,19 +17,19 @@ from varint.results.inputs.at_nodes import called, is_controlled
 
 
 class FedBack:
-    """The functions of the state that command forces of a run, which are held over each step.
+    """The functions of the state that command forces of a run; their values are held over each step.
 
     Parameters
     ----------
     mechanism : Mechanism
     compiled : Compiled
     duration : float
-        Of the run, s.
+        Duration of the run, s.
 
     Attributes
     ----------
     elements : (c,) int
-        That they command.
+        The elements that they command.
     """
 
     def __init__(self, mechanism: Mechanism, compiled: Compiled, duration: float) -> None:
@@ -44,33 +44,36 @@ class FedBack:
         return bool(self._forces)
 
     def by_state(self, node: int, t: float, state: State) -> ByStates:
-        """Values (c,) and derivatives by the state of a node, as of an objective; raises ArgumentError."""
+        """Return the values (c,) at ``node``, at time ``t``, s, and their derivatives by the ``state`` there.
+
+        Raises ArgumentError as for an objective.
+        """
         if node not in self._known:
-            found = [self._derivative(force, t, state) for force in self._forces]
-            values = np.array([each.value for each in found])
-            by_bodies, by_vertices = (np.concatenate([each[part] for each in found]) for part in (1, 2))
+            inputs = [self._derivative(force, t, state) for force in self._forces]
+            values = np.array([each.value for each in inputs])
+            by_bodies, by_vertices = (np.concatenate([each[part] for each in inputs]) for part in (1, 2))
             self._known[node] = ByStates(values, by_bodies, by_vertices)
         return self._known[node]
 
     def _derivative(self, force: Force, t: float, state: State) -> ByStates:
+        """Return value and derivatives of the input of ``force``, see `by_state`."""
         assert isinstance(force, Commanded)
 
         def value(state: State) -> float:
             return called(force, t, state)
 
-        own = getattr(force.input, "gradient", None)
-        if own is not None:
-            value.gradient = partial(own, t) if callable(own) else own  # type: ignore[attr-defined]
-        what = f"{force.command_name} of {force.label}"
-        return by_states(value, [state], True, self._length, self._duration, what)
+        gradient = getattr(force.input, "gradient", None)
+        if gradient is not None:
+            value.gradient = partial(gradient, t) if callable(gradient) else gradient  # type: ignore[attr-defined]
+        label = f"{force.command_name} of {force.label}"
+        return by_states(value, [state], True, self._length, self._duration, label)
 
     def changes(self, mechanism: Mechanism, states: Sequence[State], times: np.ndarray, share: float) -> np.ndarray:
-        """(T, c) changes of the inputs at ``states`` and ``times`` (T,), s, in another mechanism.
+        """Return the changes (T, c) of the inputs at ``states`` and ``times`` (T,), s, in another ``mechanism``.
 
-        Its steps are longer by a ``share`` of theirs, and so are the times. Raises MechanismError where the functions
-        command other forces.
+        Its times are longer by the factor 1 + ``share``. Raises MechanismError if its functions command other forces.
         """
-        found = np.zeros((len(states), len(self._forces)))
+        changes = np.zeros((len(states), len(self._forces)))
         for n, (k, force) in enumerate(zip(self._numbers, self._forces, strict=True)):
             other = mechanism.forces[k]
             if not is_controlled(other) or other.name != force.name:
@@ -78,8 +81,8 @@ class FedBack:
             if not share and _input_of(other) is _input_of(force):
                 continue
             for i, (t, state) in enumerate(zip(times.tolist(), states, strict=True)):
-                found[i, n] = called(other, t * (1.0 + share), state) - called(force, t, state)
-        return found
+                changes[i, n] = called(other, t * (1.0 + share), state) - called(force, t, state)
+        return changes
 
 
 def _input_of(force: Force) -> Callable | np.ndarray | None:

@@ -57,7 +57,7 @@ class Given:
         self.target, self.size = np.zeros(run.compiled.plan.rows.role.size), np.zeros(())
 
     def add(self, count: int, by: ByNumbers) -> None:
-        """Add the ``count`` stages on the tape, of which ``by`` is the gradient."""
+        """Add the first ``count`` stages on the tape; ``by``: gradient by numbers of these stages."""
         tape, dt = self.run.tape, self.run.dt
         node, share, h, last = tape.node[:count], tape.share[:count], tape.h[:count], len(self.value) - 1
         nodes, width = (np.minimum(node, last), np.minimum(node + 1, last)), self.run.widths(node)[:, None]
@@ -80,18 +80,18 @@ class Given:
         for name, place in self.places.items():
             self._add_load(self.load[name], place, by.load[:count, :, place.slot, place.columns])
 
-    def _add_load(self, found: np.ndarray, place: LoadPlace, by: np.ndarray) -> None:
-        """``by``: (count, 2, 3) by the load at start and end of each stage."""
-        tape, count, last = self.run.tape, len(by), len(found) - 1
+    def _add_load(self, total: np.ndarray, place: LoadPlace, by: np.ndarray) -> None:
+        """Add to the gradient ``total`` (nodes, 3) by a load; ``by`` (count, 2, 3): at start and end of each stage."""
+        tape, count, last = self.run.tape, len(by), len(total) - 1
         nodes = [np.minimum(tape.node[:count], last), np.minimum(tape.node[:count] + 1, last)]
         if not place.nodes:
-            _add(found, nodes, (by[:, 0], by[:, 1]))
+            _add(total, nodes, (by[:, 0], by[:, 1]))
             return
         half, middle = 0.5 * tape.h[:count] / self.run.dt, tape.share[:count]
         terms = []
         for end, share in enumerate((middle - half, middle + half)):
             terms += [(1.0 - share)[:, None] * by[:, end], share[:, None] * by[:, end]]
-        _add(found, nodes * 2, terms)
+        _add(total, nodes * 2, terms)
 
     def add_rate(self, node: TapedNode, by_rate: np.ndarray) -> None:
         """Add the gradient (nr,) by the rates of targets at a node."""
@@ -122,43 +122,46 @@ class Given:
         self.rate[right, self.elements] += s * (3.0 * s - 2.0) * by
 
     def along(self, mechanism: Mechanism, start: State, dt: float) -> float:
-        """The product with the change of the inputs to those of another run from ``start``, in steps of ``dt``."""
+        """Return the product with the change of the inputs for a run of ``mechanism``.
+
+        From ``start``, in steps of ``dt``, s.
+        """
         (value, rate), (new, new_rate) = self.run.inputs, self.run.table(mechanism, start, dt)
-        found = np.sum(self.slope * (new_rate * dt - rate * self.run.dt)) + np.sum(self.rate * (new_rate - rate))
-        found += np.sum(self.steep * (new / dt - value / self.run.dt))
+        total = np.sum(self.slope * (new_rate * dt - rate * self.run.dt)) + np.sum(self.rate * (new_rate - rate))
+        total += np.sum(self.steep * (new / dt - value / self.run.dt))
         if self.called:
             times, by = map(np.concatenate, zip(*self.of_time, strict=True))
             changed = self.run.functions_at(mechanism, times * (dt / self.run.dt))
-            found += np.sum(by * (changed - self.run.functions_at(self.run.mechanism, times)))
+            total += np.sum(by * (changed - self.run.functions_at(self.run.mechanism, times)))
         if self.run.fed_back:
             states, numbers = [node.state for node in self.run.nodes], [node.number for node in self.run.nodes]
             times, longer = self.run.dt * np.array(numbers), dt / self.run.dt - 1.0
-            found += np.sum(self.fed * self.run.fed_back.changes(mechanism, states, times, longer))
-        return float(np.sum(self.value * (new - value)) + found)
+            total += np.sum(self.fed * self.run.fed_back.changes(mechanism, states, times, longer))
+        return float(np.sum(self.value * (new - value)) + total)
 
     def by_series(self, elements: np.ndarray, moves: bool) -> np.ndarray:
-        """(T,) by the values at the nodes that are the input of ``elements``.
+        """Return the gradient (T,) by the values at the nodes of the input of ``elements``.
 
-        ``moves``: of a prescribed motion. The first value is where the run starts: it cannot change alone, 0.
+        ``moves``: a prescribed motion. Its first value is that of the initial state and cannot change alone: 0.
         """
-        found = (self.value + self.steep / self.run.dt)[:, elements].sum(axis=1)
+        by = (self.value + self.steep / self.run.dt)[:, elements].sum(axis=1)
         if moves:
-            rates = motion_through(np.eye(len(found)), 1.0)(np.arange(len(found)), 1)
-            found += (self.slope + self.rate / self.run.dt)[:, elements].sum(axis=1) @ rates
-            found[0] = 0.0
-        return found
+            rates = motion_through(np.eye(len(by)), 1.0)(np.arange(len(by)), 1)
+            by += (self.slope + self.rate / self.run.dt)[:, elements].sum(axis=1) @ rates
+            by[0] = 0.0
+        return by
 
     def by_load(self, name: str) -> np.ndarray:
-        """(nodes, 3) by the force or torque on a body at the nodes, or (3,): by a constant one."""
+        """Return the gradient by the load ``name`` on a body: (nodes, 3) by its values at nodes, (3,) by a constant."""
         return self.load[name] if self.places[name].nodes else self.load[name][0]
 
 
 def in_turn(total: np.ndarray, terms: np.ndarray) -> np.ndarray:
-    """``total`` and the terms (N, ...), added one by one from the last to the first."""
+    """Return ``total`` (...) plus ``terms`` (N, ...), added one by one from the last to the first."""
     return np.add.accumulate(np.concatenate([total[None], terms[::-1]]))[-1]
 
 
 def _add(table: np.ndarray, places: Sequence[np.ndarray], terms: Sequence[np.ndarray]) -> None:
-    """Add terms (N, ...) to the rows ``places`` (N,) of a table: stage by stage, from the last to the first."""
+    """Add ``terms`` (N, ...) to the rows ``places`` (N,) of ``table``, one each: from the last stage to the first."""
     rows = np.stack(places, axis=1)[::-1].ravel()
     np.add.at(table, rows, np.stack(terms, axis=1)[::-1].reshape(len(rows), *table.shape[1:]))

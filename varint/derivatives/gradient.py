@@ -93,49 +93,49 @@ def gradient(
     on_unresolved: str = "warn",
     memory: float | None = None,
 ) -> Gradient:
-    """The derivatives of an objective of a run by its start and by the numbers of its mechanism (docs/gradients.md).
+    """Return the derivatives of an objective of a run by its start and by numbers of its mechanism (docs/gradients.md).
 
-    Those of the steps are exact, those of description and objective are central differences of fourth order.
+    Derivatives of the steps are exact; those of description and objective are central differences of fourth order.
 
     Parameters
     ----------
     mechanism : Mechanism, or a function of the ``parameters`` that makes one, or Problem
     objective : function
-        Of the last State, or of a list of those at ``times``; gives a number, or an array (m,) of numbers, which share
-        the run: derivatives then have a first axis of m. Where an objective that is one number has an attribute
-        ``gradient``, a function of the same that gives a `StateGradient` (or four such arrays), or a list of one a
-        time, that is taken in place of differences.
+        Function of the last State, or of a list of the states at ``times``; returns a number, or an array (m,) of
+        numbers, which share the run: derivatives then have a first axis of m. If an objective that is one number has an
+        attribute ``gradient``, that replaces differences: a function of the same arguments that returns a
+        `StateGradient` (or four such arrays), or a list of one for each time.
     of_mechanism : bool
-        Whether the objective takes the mechanism before the state or states: that of an energy, a reaction or a joint
-        coordinate, which depend on the numbers themselves too.
+        Whether the objective takes the mechanism before the state or states: needed for an energy, a reaction or a
+        joint coordinate, which also depend on the numbers directly.
     duration, dt, order, scheme, tol, force, torque
-        See `simulate`; no order 1. Beside a Problem ``duration`` is the method: a `Variational`, whose ``tol`` is 1e-12
-        where it gives none, or a `Reduced`, see `varint.redmax.gradient`.
+        See `simulate`; no order 1. With a Problem ``duration`` is the method: a `Variational`, whose default ``tol`` is
+        1e-12, or a `Reduced`, see `varint.redmax.gradient`.
     adaptive : bool or float
-        See `simulate`. The gradient is that of the steps as they were taken: their sizes are held.
+        See `simulate`. Step sizes are held: the gradient is that of the steps as they were taken.
     on_unresolved : {"warn", "raise", "substep", "ignore"}
-        See `simulate`, but for steep forces such as a `VelocityMotor`, of which nothing is said. With "substep" the
-        gradient is that of the steps as they were cut.
+        See `simulate`; it does not warn about stiff forces such as a `VelocityMotor`. With "substep" the gradient is
+        that of the steps as they were cut.
     memory : float, optional
-        Bytes for stages and checkpoints, half of what is free where not given. Where all stages do not fit, the run is
-        marched again from checkpoints: the gradient has the same bits, and takes longer.
+        Bytes for stages and checkpoints; default: half of the free memory. If not all stages fit, the run is marched
+        again from checkpoints: the gradient has the same bits, and takes longer.
     with_respect_to : sequence of str
-        "start"; "gravity"; "dt", of a run of as many steps; a number of a body, joint or force: "coupler.mass",
-        "crank pin.point", "crank pin.point[0]", "motor.effort", also where that is one value a node; a load on a body:
-        "coupler.force", "coupler.torque"; or one of the ``parameters``. By an inertia along its symmetric changes.
+        "start"; "gravity"; "dt", with the number of steps held; a number of a body, joint or force: "coupler.mass",
+        "crank pin.point", "crank pin.point[0]", "motor.effort", also if it has one value a node; a load on a body:
+        "coupler.force", "coupler.torque"; or one of the ``parameters``. An inertia changes symmetrically.
     times : (K,), optional
-        s, rising; whole steps, but with ``adaptive``.
+        s, rising; at whole steps, unless ``adaptive``.
     parameters : dict, optional
-        Name to number or array: the arguments of ``mechanism``, where that is a function.
+        Name to number or array: the arguments of ``mechanism``, if that is a function.
     state : State, optional
-        Where the run starts; ``mechanism.state()`` where not given, which changes with the numbers. A state that is
-        given stays, but for what closes the joints.
+        Start of the run; default: ``mechanism.state()``, which changes with the numbers. A specified state is held, and
+        changes only as closing the joints requires.
 
     Returns
     -------
     Gradient
-        ``value`` of the objective; the derivative by each name, ``found["coupler.mass"]``, of the shape of the number
-        and a `StateGradient` by "start"; ``states``, which the objective was of.
+        ``value`` of the objective; the derivative by each name, ``g["coupler.mass"]``, in the shape of the number, a
+        `StateGradient` by "start"; and ``states``, at which the objective was evaluated.
 
     Raises
     ------
@@ -156,22 +156,26 @@ def gradient(
 
 
 def _of_run(arguments: Arguments, quiet: bool = False) -> RunGradient:
-    """The gradient for arguments of `gradient`; ``quiet``: warn of no steps that did not resolve the motion."""
-    given = arguments.values
-    mechanism, objective, times, parameters = (given[name] for name in TAKEN)
-    of_mechanism, memory = given["of_mechanism"], given["memory"]
+    """Return the gradient for arguments of `gradient`; ``quiet``: without a warning of unresolved steps."""
+    values = arguments.values
+    mechanism, objective, times, parameters = (values[name] for name in TAKEN)
+    of_mechanism, memory = values["of_mechanism"], values["memory"]
     function_of(objective, "objective", ArgumentError)
-    made, own = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
+    made, by_parameter = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
     if not isinstance(mechanism, Problem):
         arguments = arguments.replaced(mechanism=made)
     problem, method = posed(arguments, Variational, only=True)
-    asked = given["with_respect_to"]
+    asked = values["with_respect_to"]
     names = [asked] if isinstance(asked, str) else asked
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
     check_names(names)
     places = {name: place for name in names if (place := _load_of(made, name, problem.force, problem.torque))}
     others = {START, STEP_SIZE, *places}
-    numbers = {name: own[name] if name in own else number_of(made, name) for name in names if name not in others}
+    numbers = {
+        name: by_parameter[name] if name in by_parameter else number_of(made, name)
+        for name in names
+        if name not in others
+    }
     setting, at = _setting(problem, method, times, memory)
     if STEP_SIZE in names and setting.turn is not None:
         raise ArgumentError("adaptive steps have no derivative by 'dt': their sizes are held as they were taken")
@@ -179,7 +183,7 @@ def _of_run(arguments: Arguments, quiet: bool = False) -> RunGradient:
     first = checked_start(made, problem.start())
     tape, kind = (MeshTape, MeshAdjoint) if soft_meshes(made) else (MaximalTape, Adjoint)
     run = tape(made, first, setting, at)
-    _tell_unresolved(run, "ignore" if quiet else method.on_unresolved)
+    _report_unresolved(run, "ignore" if quiet else method.on_unresolved)
     states = [run.nodes[k].state for k in run.wanted]
     alone = times is None
     of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
@@ -205,11 +209,11 @@ def _of_run(arguments: Arguments, quiet: bool = False) -> RunGradient:
     go_back(run, adjoints, [*by_numbers.sums, jumps, inputs, *([motions] if {*names} & {*MOVING} else [])])
     by = {}
     for name in names:
-        found = [derivatives[name](k, each) for k, each in enumerate(adjoints)]
+        by_run = [derivatives[name](k, each) for k, each in enumerate(adjoints)]
         if of_mechanism and name in numbers:
             itself = by_itself(objective, numbers[name], made, states, alone)
-            found = [through + direct for through, direct in zip(found, itself, strict=True)]
-        by[name] = stacked(found, not value.ndim)
+            by_run = [through + direct for through, direct in zip(by_run, itself, strict=True)]
+        by[name] = stacked(by_run, not value.ndim)
     gradient = Gradient(value if value.ndim else float(value), by, states)
     return RunGradient(
         gradient, numbers, _kinked(numbers, by_numbers.local, by_numbers.slopes, inputs.names), jumps, motions
@@ -219,40 +223,47 @@ def _of_run(arguments: Arguments, quiet: bool = False) -> RunGradient:
 def _kinked(
     numbers: Mapping[str, Number], local: Local, slopes: Sequence[tuple[str, int, StageSlopes]], inputs: Sequence[str]
 ) -> dict[str, set[int]]:
-    """Components of numbers by which the run stands at a kink, see `of_one_side`; after the backward pass."""
-    found: dict[str, set[int]] = {}
+    """Return the components of numbers, by name, by which the run stands at a kink, see `of_one_side`.
+
+    ``local``, ``slopes``: after the backward pass, see `Local`. ``inputs``: names of inputs at a kink of a law.
+    """
+    components: dict[str, set[int]] = {}
     for name, k, each in slopes:
         if each.stands_at_kink():
             through = [(one, n) for one, n, other in local.through if other == name]
             for one, n in [(name, k), *through]:
                 if one in numbers:
-                    found.setdefault(one, set()).add(n)
+                    components.setdefault(one, set()).add(n)
     for name, number in numbers.items():
         if number.field and number.field.attribute == RESTITUTION and not number.value.any():
-            found[name] = {*range(number.value.size)}  # what closes rebounds above it
+            components[name] = {*range(number.value.size)}  # stops and contacts that close rebound above zero
     for name in inputs:
-        found.setdefault(name, set()).add(WHOLE if numbers[name].value.ndim else 0)
-    return found
+        components.setdefault(name, set()).add(WHOLE if numbers[name].value.ndim else 0)
+    return components
 
 
 def _by_load(name: str, k: int, adjoint: Adjoint) -> np.ndarray:
+    """Return the derivative of objective ``k``, with its ``adjoint``, by the load ``name``."""
     return adjoint.given.by_load(name)
 
 
 def _by_others(arguments: Arguments, module: str) -> Gradient:
-    """The gradient by that function of another ``module``, for arguments of this one."""
+    """Return the gradient by the function ``gradient`` of another ``module``, for arguments of this one."""
     passed = ("mechanism", "objective", "duration", "with_respect_to", "times", "parameters", "of_mechanism")
-    given = arguments.values
-    if given["memory"] is not None:
+    values = arguments.values
+    if values["memory"] is not None:
         raise ArgumentError("memory= is of gradients of the variational integrator: leave it out")
-    refuse_beside(arguments, given.keys() - passed)
-    return importlib.import_module(module).gradient(**{name: given[name] for name in passed})
+    refuse_beside(arguments, values.keys() - passed)
+    return importlib.import_module(module).gradient(**{name: values[name] for name in passed})
 
 
 def _setting(
     problem: Problem, method: Variational, times: ArrayLike | None, memory: float | None
 ) -> tuple[TapeSetting, list]:
-    """Setting of the run, and the instants of the objective; ``memory`` as in `gradient`."""
+    """Return the setting of the run, and the instants of the objective: numbers of nodes, or times, s, if adaptive.
+
+    ``times``, ``memory``: as in `gradient`.
+    """
     scheme = find_scheme(method.order, method.scheme)
     refuse(problem.mechanism, USES["gradient" if method.adaptive is False else "adaptive gradient"])
     check_deformable(problem.mechanism, scheme, Recording(), method.on_unresolved == "substep")
@@ -275,7 +286,7 @@ def _setting(
 
 
 def _check_together(mechanism: Mechanism) -> None:
-    """Raise ArgumentError where stops and contacts act in the same impacts."""
+    """Raise ArgumentError if stops and contacts may act in the same impact."""
     pairs = zip(mechanism.forces, mechanism.force_traits, strict=True)
     named = {trait: force for force, traits in pairs for trait in traits}
     if "hard" in named and "contacts" in named:
@@ -285,28 +296,31 @@ def _check_together(mechanism: Mechanism) -> None:
         )
 
 
-def _tell_unresolved(run: MaximalTape, on_unresolved: str) -> None:
-    """Warn the caller of `gradient`, or raise UnresolvedError, where steps did not resolve the motion."""
-    found, name = run.unresolved, run.mechanism.name
-    if found is None or on_unresolved == "ignore":
+def _report_unresolved(run: MaximalTape, on_unresolved: str) -> None:
+    """Warn the caller of `gradient`, or raise UnresolvedError, if steps did not resolve the motion."""
+    first, name = run.unresolved, run.mechanism.name
+    if first is None or on_unresolved == "ignore":
         return
     message = (
-        f"the steps of '{name}' did not resolve its motion, first between t = {found.after:g} and {found.until:g} s,"
-        f" where the velocity of body '{found.body}' changed most: energy came or went without work. The gradient is"
+        f"the steps of '{name}' did not resolve its motion, first between t = {first.after:g} and {first.until:g} s,"
+        f" where the velocity of body '{first.body}' changed most: energy came or went without work. The gradient is"
         f" that of the steps. Try dt = {finer_step(run.mechanism, run.dt):g} s"
     )
     if on_unresolved == "raise":
-        raise UnresolvedError(message, time=found.after, body=found.body, joint=None, trajectory=None)
+        raise UnresolvedError(message, time=first.after, body=first.body, joint=None, trajectory=None)
     warnings.warn(message, UnresolvedWarning, stacklevel=level_of_user())
 
 
 def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Mapping | None) -> LoadPlace | None:
-    """Body and kind of load of "NAME.force" or "NAME.torque"."""
-    body, _, what = name.rpartition(".")
-    given = {"force": (force, slice(0, 3)), "torque": (torque, slice(3, 6))}
-    if what not in given or body not in mechanism.body_index:
+    """Return body and kind of the load ``name``, "BODY.force" or "BODY.torque"; None for other names.
+
+    ``force``, ``torque``: see `simulate`.
+    """
+    body, _, attribute = name.rpartition(".")
+    by_attribute = {"force": (force, slice(0, 3)), "torque": (torque, slice(3, 6))}
+    if attribute not in by_attribute or body not in mechanism.body_index:
         return None
-    loads, columns = given[what]
+    loads, columns = by_attribute[attribute]
     value = np.shape((loads or {}).get(body, ()))
     slot = int(mechanism.compiled.slot[mechanism.body_index[body]])
     return LoadPlace(slot, columns, value[0] if len(value) == 2 else 0)
@@ -326,7 +340,7 @@ class Prepared:
         self.of_meshes = MeshNumbers(run, objectives, self.sums) if isinstance(run, MeshTape) else None
 
     def derivative(self, number: Number) -> Derivative:
-        """Derivative by a number, of its shape, as a function of the objective: its number and its gradient."""
+        """Return the derivative by ``number``, of its shape, as a function of the objective: its index and adjoint."""
         meshes = self.of_meshes
         if meshes is None or (through := meshes.by(number)) is None:
             return self._of_bodies(number)
@@ -336,15 +350,15 @@ class Prepared:
         return lambda k, adjoint: others(k, adjoint) + through(k, adjoint)
 
     def _of_bodies(self, number: Number) -> Derivative:
-        """Derivative through all that moves the bodies but the vertices of deformable ones."""
+        """Return the derivative by ``number`` without its direct effect on vertices of deformable bodies."""
         run = self.run
         if number.series is not None:
             elements = np.flatnonzero(run.compiled.force == number.series)
             moves = bool(run.mechanism.forces[number.series].constraint)
 
             def by_input(k: int, adjoint: Adjoint) -> float | np.ndarray:
-                found = adjoint.given.by_series(elements, moves)
-                return found if number.value.ndim else float(found.sum())
+                series = adjoint.given.by_series(elements, moves)
+                return series if number.value.ndim else float(series.sum())
 
             return by_input
         near = self.local.by(number)
@@ -363,8 +377,8 @@ class Prepared:
         self.slopes += [(number.name, k, each) for k, each in enumerate(stages) if each is not None]
 
         def by_number(k: int, adjoint: Adjoint) -> float | np.ndarray:
-            found = [part.of(lambda each: each.value(k, adjoint)) for part in parts]
+            by_places = [part.of(lambda each: each.value(k, adjoint)) for part in parts]
             acts = [0.0 if each is None else float(each.totals[k]) for each in stages]
-            return of_shape(number, [one + other for one, other in zip(found, acts, strict=True)])
+            return of_shape(number, [one + other for one, other in zip(by_places, acts, strict=True)])
 
         return by_number

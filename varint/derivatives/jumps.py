@@ -143,7 +143,7 @@ class InputKinks(MotionSum):
         return bool(self._laws)
 
     def _laws_by(self, number: Number) -> list[tuple[int, bool]]:
-        """Laws whose inputs, or internal variables at the start (True), are other ones with the number."""
+        """Return the laws whose input, or internal variable at the start (True), changes with ``number``."""
         mechanism, laws, compiled = self.run.mechanism, self.run.compiled.plan.laws, self.run.compiled
         forces = compiled.force[laws.element]
         if number.series is not None:
@@ -217,9 +217,10 @@ def laws_with_kinks(plan: Plan) -> list[tuple[int, int]]:
 
 
 def kink_along(run: LawRun, ws: Workspace, by: ByNumbers, f: int, numbers: np.ndarray, count: int) -> np.ndarray:
-    """Return how large the slopes of what law f does are along numbers of its stages, and the kinks in them.
+    """Return the sum of the slopes of the effect of law ``f`` along numbers of its stages, and of the kinks in them.
 
-    ``numbers``: a column of what the law depends on, of which the first ``count`` are on the tape; it stays.
+    ``numbers``: values in the stages that the law depends on, the first ``count`` of them on the tape; unchanged on
+    return. ``by``: gradient by numbers of the stages. ``ws``: scratch.
     """
     plan, held, step = run.compiled.plan, numbers.copy(), SHARE * max(1.0, float(np.abs(numbers[:count]).max()))
 
@@ -235,7 +236,7 @@ def kink_along(run: LawRun, ws: Workspace, by: ByNumbers, f: int, numbers: np.nd
 
 
 def changes_of(mechanism: Mechanism, number: Number) -> tuple[set[int], set[int]]:
-    """Return the forces whose input, and those whose internal variables at the start, change with a number."""
+    """Return the forces whose input changes with ``number``, and the forces whose initial internal variables do."""
     for share in (SHARE, -SHARE):
         try:
             changed = number.replaced(number.value + share * number.size)
@@ -243,7 +244,7 @@ def changes_of(mechanism: Mechanism, number: Number) -> tuple[set[int], set[int]
         except MechanismError:  # at a bound
             continue
     else:
-        return set(), set()  # who takes differences says why it cannot change
+        return set(), set()  # the differences by this number report why it cannot change
     pairs = [*enumerate(zip(mechanism.forces, changed.forces, strict=False))]
     inputs = {k for k, (one, other) in pairs if not same(getattr(one, "input", 0.0), getattr(other, "input", 0.0))}
     starts = {k for k, (one, other) in pairs if starts_of(one, mechanism) != starts_of(other, changed)}

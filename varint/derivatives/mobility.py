@@ -29,13 +29,13 @@ class Mobility:
 
     @cached_property
     def rank(self) -> int:
-        """Rank of the rows of the joints where the run starts."""
+        """Return the rank of the rows of the joints where the run starts."""
         return rank_at(self.mechanism, self.first) if self.mechanism.compiled.topology.cluster_of else self.rows
 
     def check(self, numbers: Sequence[Number]) -> None:
-        """Raise ArgumentError where a change of one of the numbers removes a degree of freedom from a loop.
+        """Raise ArgumentError if a change of one of ``numbers`` removes a degree of freedom from a loop.
 
-        They are changed all at once first: where the rank stays for changes in no proportion, it does for each.
+        All are changed at once first, by random amounts: if the rank stays the same, it does so for each alone.
         """
         of_joints = [each for each in numbers if each.field and isinstance(each.field.item, Joint)]
         made = [each for each in numbers if not each.field and each.name != GRAVITY]
@@ -47,7 +47,7 @@ class Mobility:
             self._check_alone(number)
 
     def _locks_together(self, numbers: Sequence[Number]) -> bool:
-        """Whether the loops lose a freedom, or come apart, where all ``numbers`` of joints change at once."""
+        """Return whether loops lose a degree of freedom, or cannot close, if all ``numbers`` change at once."""
         rng = np.random.default_rng(0)
         changes = {}
         for number in numbers:
@@ -60,22 +60,23 @@ class Mobility:
             return True
 
     def _check_alone(self, number: Number) -> None:
+        """Raise ArgumentError if a change of ``number`` removes a degree of freedom."""
         for k, (step, direction) in enumerate(zip(number.steps, number.directions(), strict=True)):
             try:
                 changed = in_the_same_axes(number.replaced(number.value + step * direction), self.mechanism)
                 lost = rank_at(changed, start_of(changed, self.state)) - self.rank
-            except (StateError, MechanismError):  # where it is at a bound, or cannot change at all, as is found later
+            except (StateError, MechanismError):  # at a bound, or it cannot change at all, which is reported later
                 continue
             if lost > 0:
-                what = f"component {k} of '{number.name}'" if number.value.ndim else f"'{number.name}'"
+                label = f"component {k} of '{number.name}'" if number.value.ndim else f"'{number.name}'"
                 raise ArgumentError(
-                    f"{what} cannot change by {step:g}: '{self.mechanism.name}' moves only because some constraints"
+                    f"{label} cannot change by {step:g}: '{self.mechanism.name}' moves only because some constraints"
                     f" are redundant; this change would remove {lost} degree{'s' if lost > 1 else ''} of freedom"
                 )
 
 
 def rank_at(mechanism: Mechanism, state: State) -> int:
-    """Rank of the rows of the joints."""
+    """Return the rank of the rows of the joints of ``mechanism`` at ``state``."""
     closure = Closure(mechanism, mechanism.compiled, alike=True, couplings=False)
     _, jacobian = closure.evaluate(*with_world(state.position, state.quat_wxyz))
     matrix = closure.matrix(jacobian, closure.row_size(jacobian))

@@ -1,8 +1,8 @@
-"""Which nodes of a run to keep so that it can be gone back in a given memory: the binomial schedule.
+"""Choose the nodes of a run to keep so that the backward pass fits in a limited memory: the binomial schedule.
 
 Griewank and Walther, Algorithm 799: revolve, ACM Trans. Math. Softw. 26 (2000) 19. With s checkpoints, the start among
-them, and r replays of each part at most, a run of (s + r choose s) parts can be gone back, and no other schedule goes
-back along more. A part is as many steps as fit on the tape at once.
+them, and at most r replays of each part, the backward pass covers a run of (s + r choose s) parts, and no other
+schedule covers more. A part is as many steps as fit on the tape at once.
 """
 
 from math import ceil, comb
@@ -18,12 +18,12 @@ class Layout(NamedTuple):
 
 
 def reach(checkpoints: int, replays: int) -> int:
-    """Number of parts that can be covered with so many checkpoints and replays of each."""
+    """Return the number of parts that can be covered with ``checkpoints`` and at most ``replays`` of each part."""
     return comb(checkpoints + replays, replays) if replays >= 0 else 0
 
 
 def replays_of(parts: int, checkpoints: int) -> int:
-    """The fewest replays of each part with which so many can be gone back."""
+    """Return the least number of replays of each part with which ``parts`` can be covered with ``checkpoints``."""
     replays = 0
     while reach(checkpoints, replays) < parts:
         replays += 1
@@ -31,18 +31,19 @@ def replays_of(parts: int, checkpoints: int) -> int:
 
 
 def ahead(parts: int, checkpoints: int) -> int:
-    """Number of parts from the last checkpoint to the next one, with so many parts left to go back.
+    """Return the number of parts from the last checkpoint to the next one, if ``parts`` follow the last one.
 
-    ``checkpoints``: that one and those that are free, more than one; ``parts``: more than one.
+    ``checkpoints``: the last one and the free ones, at least two; ``parts``: at least two.
     """
     replays = replays_of(parts, checkpoints)
     return min(reach(checkpoints, replays - 1), parts - reach(checkpoints - 1, replays - 1))
 
 
 def layout_of(steps: int, stages: float, memory: float, checkpoint: int, stage: int) -> Layout | None:
-    """Use of ``memory``, bytes, for so many steps of so many ``stages`` each; None if it is too small.
+    """Return the use of ``memory``, bytes, for a run of ``steps`` with ``stages`` each; None if it is too small.
 
-    With as few replays as it allows, and with these as few parts as that. ``checkpoint``, ``stage``: bytes of one.
+    The number of replays is the least possible, and for it the number of parts. ``stages`` is a mean. ``checkpoint``,
+    ``stage``: bytes of one.
     """
     all_stages = ceil(steps * stages)
     if checkpoint + all_stages * stage <= memory:

@@ -19,7 +19,7 @@ class Canonical(InverseDynamics):
     def __init__(self, equations: Equations) -> None:
         super().__init__(equations)
         nl, self._none = equations.nodes.parent.size, np.zeros(equations.nq)
-        self._W, self._X, self._total = np.zeros((3, nl + 1, 6))
+        self._W, self._X = np.zeros((2, nl + 1, 6))
         self._no_motion = np.zeros((nl, 6))
 
     def momentum(self, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
