@@ -61,6 +61,7 @@ CLEAN = (
     "varint/step/derivatives",
     "varint/step/energy",
     "varint/step/kept_arrays.py",
+    "varint/step/limits/impact_derivatives.py",
     "varint/step/limits/impact_rows.py",
     "varint/step/march",
     "varint/step/nodes",

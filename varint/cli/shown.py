@@ -1,4 +1,4 @@
-"""Motion to show: a recorded run, or a mechanism that is simulated first."""
+"""Runs for the commands that show motion: a recorded run, or a run of a mechanism that is simulated first."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -13,16 +13,20 @@ if TYPE_CHECKING:
     from varint.base.errors import ConvergenceError
     from varint.runs.trajectory import Trajectory
 
-OF_SIMULATIONS = (
+OF_SIMULATIONS = (  # arguments that a recorded run refuses
     *("duration", "dt", "energy_error", "order", "scheme", "integrator", "method", "rtol", "tol", "stages"),
     *("contact_solver", "collocation", "simulator", "stabilisation"),
     *("adaptive", "substep", "every", "param", "repair"),
 )
-OTHERWISE = {"param": "-p", "collocation": "--lobatto", "simulator": "--peer"}  # options of other names
+OTHERWISE = {
+    "param": "-p",
+    "collocation": "--lobatto",
+    "simulator": "--peer",
+}  # options whose name is not that of their argument
 
 
 def add_shown(parser: ArgumentParser) -> None:
-    """Add the arguments of `shown_run`, and the options of its views."""
+    """Add to ``parser`` the arguments of `shown_run` and `check_looks`."""
     add_mechanism(parser, "recorded run, .h5; or name in the catalogue, or file of a mechanism, which is simulated")
     add_stepping(parser)
     parser.add_argument(
@@ -34,7 +38,7 @@ def add_shown(parser: ArgumentParser) -> None:
 
 
 def is_run(args: Namespace) -> bool:
-    """Return whether a recorded run is named. Raises ArgumentError for options of a simulation beside it."""
+    """Return whether ``args`` name a recorded run. Raises ArgumentError if options of a simulation are set too."""
     from varint.base.errors import ArgumentError
 
     if Path(args.mechanism).suffix.lower() not in RUN_FILES:
@@ -47,7 +51,7 @@ def is_run(args: Namespace) -> bool:
 
 
 def fill_stepping(args: Namespace) -> None:
-    """Fill in the defaults of a simulation. Raises ArgumentError for useless options."""
+    """Set the defaults of a simulation in ``args``. Raises ArgumentError for options without effect."""
     args.duration = DURATION if args.duration is None else args.duration
     args.dt = DT if args.dt is None else args.dt
     args.every = 1 if args.every is None else args.every
@@ -55,7 +59,7 @@ def fill_stepping(args: Namespace) -> None:
 
 
 def shown_run(args: Namespace) -> "tuple[Trajectory, ConvergenceError | None]":
-    """Return the recorded run, or a run simulated now, and the error that stopped it early."""
+    """Return the recorded run that ``args`` name, or a simulated one, and the error that stopped it early, or None."""
     from varint import ConvergenceError, load
     from varint.cli.shared import named_mechanism
     from varint.cli.stepping import show_progress, simulated
@@ -83,11 +87,12 @@ def check_looks(args: Namespace) -> dict[str, Any]:
 
 
 def points_of(texts: Sequence[str] | None) -> "list[str | tuple[str, list[float]]] | None":
-    """Return names, or a body and a point of it, of each ``--trace``. Raises ArgumentError."""
+    """Return for each text of ``--trace`` a name, or a body and a point (3,), m. Raises ArgumentError."""
     return None if texts is None else [_point(text) for text in texts]
 
 
 def _point(text: str) -> "str | tuple[str, list[float]]":
+    """Return ``text``, a name, or body and point of "BODY:x,y,z". Raises ArgumentError."""
     name, _, point = text.rpartition(":")
     if not name or "," not in point:
         return text
@@ -95,7 +100,7 @@ def _point(text: str) -> "str | tuple[str, list[float]]":
 
 
 def check_kept(path: Path, label: str, force: bool) -> None:
-    """Raise FileError if the file exists and must not be replaced."""
+    """Raise FileError if ``path`` exists and ``force`` is False; ``label``: the kind of file in the error."""
     from varint.base.errors import FileError
 
     if path.exists() and not force:

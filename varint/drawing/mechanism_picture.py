@@ -1,4 +1,4 @@
-"""The mechanism itself: at an instant, or as poses over a run that fade into the past."""
+"""Draw a mechanism: at one instant, or as poses over a run, the earlier ones paler."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,14 +20,14 @@ from varint.kinematics.frames import JointFrames, with_world
 from varint.model.state import State
 from varint.model.structure import Structure
 
-PALEST = 0.75  # part of white in the first pose
-OVER = 10.0  # between the levels of two poses
-LOWEST, HIGHEST = 1.8, 5.2  # in, height
-EDGE = 0.6  # in, around the axes
+PALEST = 0.75  # share of white in the first pose
+OVER = 10.0  # distance of the drawing levels of two poses: later poses cover earlier ones
+LOWEST, HIGHEST = 1.8, 5.2  # inches, height of a figure
+EDGE = 0.6  # inches around the axes, both sides together
 
 
 class Traced(NamedTuple):
-    """A point (3,), m, in axes of a body of that number, and what it is called."""
+    """A ``point`` (3,), m, relative to the centre of mass of the body with number ``body``, body axes, and its name."""
 
     name: str
     body: int
@@ -71,9 +71,11 @@ def make_painter(
     ways: Iterable[np.ndarray] = (),
     surfaces: Surfaces | None = None,
 ) -> Painter:
-    """Return a painter of poses ``x`` (T, n, 3), ``R`` (T, n, 3, 3), see `with_world`, and paths ``ways`` (n, 3).
+    """Return a painter of poses ``x`` (T, n, 3), m, ``R`` (T, n, 3, 3), see `with_world`, in ``view``.
 
-    ``surfaces`` take the place of the outlines of their bodies and of the joints on them.
+    traced : points to mark
+    ways : paths (m, 3), m, world, that have to fit into the picture
+    surfaces : replace the outlines of their bodies and the joints on these
     """
     scene = make_scene(structure, view, [(each.body, each.point) for each in traced])
     if surfaces:
@@ -83,7 +85,7 @@ def make_painter(
 
 
 def draw_poses(axes: Axes, painter: Painter, x: np.ndarray, R: np.ndarray) -> None:
-    """Draw poses (T, nb + 1, ...) above each other, the last one darkest."""
+    """Draw poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3) on ``axes``, later ones above and darker."""
     painter.attach(axes)
     count = len(x)
     painter.still(x, R, OVER * (count - 1))
@@ -92,7 +94,10 @@ def draw_poses(axes: Axes, painter: Painter, x: np.ndarray, R: np.ndarray) -> No
 
 
 def draw_names(painter: Painter, x: np.ndarray, R: np.ndarray, level: float = 0.0) -> None:
-    """Write names of bodies at their centres of mass and of joints at their points, at a painted pose."""
+    """Write the names of bodies at their centres of mass and of joints at their points.
+
+    ``x`` (nb + 1, 3), m, ``R`` (nb + 1, 3, 3): a painted pose. ``level``: drawing level of the names.
+    """
     structure, view = painter.scene.structure, painter.scene.view
     for number, body in enumerate(structure.bodies):
         painter.name(body.name, x[number], COLOURS[number % len(COLOURS)], level)
@@ -114,7 +119,7 @@ def draw_names(painter: Painter, x: np.ndarray, R: np.ndarray, level: float = 0.
 
 
 def figure_size(painter: Painter) -> tuple[float, float]:
-    """Return the width and height, in, that fit the painted scene."""
+    """Return the width and height, inches, that fit the painted scene."""
     width, height = painter.upper - painter.lower
     return WIDTH, float(np.clip((WIDTH - EDGE) * height / width + EDGE, LOWEST, HIGHEST))
 
@@ -136,6 +141,7 @@ def find_traced(structure: Structure, trace: object) -> list[Traced]:
 
 
 def _traced(structure: Structure, item: object) -> Traced:
+    """Return the point of one ``item`` of `find_traced`. Raises ArgumentError."""
     if isinstance(item, tuple) and len(item) == 2:
         name, point = item
         known_name(name, structure.body_index, "trace: no body", ArgumentError)

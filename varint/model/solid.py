@@ -1,4 +1,4 @@
-"""Solids that pictures show of a body."""
+"""Solids by which pictures show a body."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from varint.model.arrays import Points, Quaternion, Values, Vector
 from varint.model.bounds import bounded
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 
-SIZES = {"box": 3, "cylinder": 2, "capsule": 2, "sphere": 1, "ellipsoid": 3, "mesh": 0}  # kind to how many
+SIZES = {"box": 3, "cylinder": 2, "capsule": 2, "sphere": 1, "ellipsoid": 3, "mesh": 0}  # number of sizes of each kind
 MOST_VERTICES = 1_000_000
 
 
@@ -22,8 +22,8 @@ class Solid(Frozen):
     kind : "box", "cylinder", "capsule", "sphere", "ellipsoid" or "mesh"
     sizes : m; of a box its three edges, of a cylinder and a capsule radius and length, along its z, of a sphere its
         radius, of an ellipsoid its three semi-axes
-    position, quat_wxyz : from the centre of mass of the body, m, in its axes
-    vertices, triangles : (n, 3), m, and (k, 3) vertex numbers, of a mesh
+    position, quat_wxyz : pose of the solid's axes relative to the centre of mass of the body, m, body axes
+    vertices, triangles : of a mesh (n, 3), m, in the solid's axes, and (k, 3), vertex numbers from 0
 
     Raises MechanismError.
     """
@@ -37,7 +37,7 @@ class Solid(Frozen):
 
     @property
     def label(self) -> str:
-        """Name in messages."""
+        """Return the name in messages."""
         return f"a solid ({self.kind})"
 
     def __post_init__(self) -> None:
@@ -61,7 +61,11 @@ class Solid(Frozen):
             raise MechanismError(f"triangles of {label} must name vertices 0 to {len(self.vertices) - 1}")
 
     def seen_from(self, position: np.ndarray, quat: np.ndarray, centre: np.ndarray, axes: np.ndarray) -> "Solid":
-        """Return the solid of a body at ``position``, ``quat`` for a body at ``centre`` with ``axes``, quaternions."""
+        """Return this solid, of one body, as a solid of another body that is at the same place.
+
+        position, quat : (3,), m, world, and (4,), the pose of the body that has it
+        centre, axes : (3,), m, world, and (4,), the pose of the other body
+        """
         of, to = rotation_matrix(quat), rotation_matrix(axes)
         place = to.T @ (position + of @ self.position - centre)
         turn = quat_from_matrix(to.T @ of @ rotation_matrix(self.quat_wxyz))
@@ -69,7 +73,10 @@ class Solid(Frozen):
 
 
 def checked_solids(solids: object, label: str) -> tuple[Solid, ...]:
-    """Return solids from solids or mappings of their fields. Raises MechanismError."""
+    """Return ``solids``, a sequence of solids or mappings of their fields, as solids; ``label``: its name in errors.
+
+    Raises MechanismError.
+    """
     checked = []
     for number, solid in enumerate(sequence_of(solids, label, "solids")):
         if isinstance(solid, Mapping):

@@ -26,29 +26,29 @@ from varint.studies.study import Study
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INTERVALS = 400  # of a run, by default
-FEWEST = 2 * LEAST
-SETTLING = 0.1  # of the run: until the changes lie along the directions that grow
-SEED = 1
+INTERVALS = 400  # default number of intervals of a run
+FEWEST = 2 * LEAST  # least number of intervals
+SETTLING = 0.1  # share of the run that is left out, until changes lie along the directions that grow
+SEED = 1  # of the first changes
 
 
 @dataclass(frozen=True, eq=False)
 class LyapunovSpectrum(Study):
-    """The rates at which small changes of the start grow, from the fastest on.
+    """The rates at which small changes of the initial state grow, the fastest first.
 
     Attributes
     ----------
     mechanism : str
     exponents : (k,) 1/s
     errors : (k,) 1/s
-        Their standard errors, by batch means of the K rates: the largest of all sizes of batches, as chaotic motions
-        keep to parts of their space for long.
+        Their standard errors by batch means of the K rates: the largest over all sizes of batches, because a chaotic
+        motion may stay in one part of its state space for long.
     spacing : float
-        s: after which the changes are made orthogonal again.
+        Length of an interval, s, after which the changes are made orthogonal again.
     t : (K,) s
-        Ends of the intervals that count.
+        Ends of the intervals, without those at the start of the run.
     rates : (K, k) 1/s
-        Of growth in each of them.
+        Growth rates in each interval.
 
     Changes are orthogonal in canonical coordinates, so that without damping all exponents add up to zero and come in
     pairs, to round-off, over every part of a run.
@@ -66,7 +66,7 @@ class LyapunovSpectrum(Study):
 
     @property
     def convergence(self) -> np.ndarray:
-        """(K, k) 1/s: the exponents by the intervals up to each."""
+        """Return the exponents (K, k), 1/s, by the intervals up to each."""
         return np.cumsum(self.rates, axis=0) / np.arange(1, len(self.rates) + 1)[:, None]
 
     def _facts(self) -> Iterable[str]:
@@ -103,21 +103,21 @@ def lyapunov_spectrum(
     order: int | None = None,
     scheme: str | None = None,
 ) -> LyapunovSpectrum:
-    """Return the Lyapunov exponents of a run, by changes of its start that its steps carry along exactly.
+    """Return the Lyapunov exponents of a run, by changes of its initial state that are carried exactly by its steps.
 
     Parameters
     ----------
     mechanism : Mechanism, or Problem
     duration : float, or Method
-        s; beside a Problem a `Variational`.
+        s; with a Problem a `Variational`.
     dt : float
         s
     state : State, optional
-        Where the run starts; ``mechanism.state()`` where not given.
+        Start of the run; default: ``mechanism.state()``.
     count : int, optional
-        How many, from the largest on; where not given, all: two for each degree of freedom.
+        Number of exponents, the largest first; default: all, two for each degree of freedom.
     interval : float, optional
-        s, after which the changes are made orthogonal again; 1/400 of the duration where not given.
+        s, after which the changes are made orthogonal again; default: 1/400 of the duration.
     order, scheme
         See `simulate`; no order 1.
 
@@ -172,9 +172,10 @@ def lyapunov_spectrum(
 
 
 def _paired_frame(n: int) -> np.ndarray:
-    """Return an orthogonal matrix (2 n, 2 n): directions v, no two conjugate, and J v of each in reverse order.
+    """Return an orthogonal matrix (2 n, 2 n): n columns v, no two of them conjugate, then J v of each in reverse order.
 
-    The flow contracts the first 2 n - k columns as it expands the first k: exponents then come in pairs.
+    J is the symplectic matrix. A symplectic flow changes the volume of the first 2 n - k columns as that of the first
+    k, so that exponents come in pairs.
     """
     rng = np.random.default_rng(SEED)
     unitary, _ = np.linalg.qr(rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n)))
@@ -183,11 +184,11 @@ def _paired_frame(n: int) -> np.ndarray:
 
 
 class _Canonical:
-    """Canonical coordinates (q, p) of changes at the present node of a run.
+    """Canonical coordinates (q, p) of changes at the present node of ``run``.
 
-    q by ``motions`` (n, nb, 6) that are orthonormal in the mass, p by the momenta along them. The turns of bodies do
+    q along ``motions`` (n, nb, 6), orthonormal in the mass matrix, p of the momenta along them. Rotations of bodies do
     not commute: half of the resulting term of the angular momenta is added to p, so that (q, p) are canonical.
-    ``time``, s, brings both to one unit.
+    ``time``, s: scale by which q and p have the same unit.
     """
 
     def __init__(self, run: TangentRun, time: float) -> None:

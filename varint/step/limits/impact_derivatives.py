@@ -1,6 +1,7 @@
-"""Derivatives of impacts, ahead and back along a run (docs/theory.md section 11).
+"""Derivatives of impacts at hard limits, forward and backward along a run (docs/theory.md section 11).
 
-`event_ahead` takes changes of the state through an impact, `one_sided_event_back` gradients by it.
+`event_ahead` carries changes of the state through an impact forward, `one_sided_event_back` gradients backward. In all
+functions ``events`` is the record of the impacts on a tape, ``j`` the number of one of them, and ``work`` scratch.
 """
 
 from varint.base.numba import njit
@@ -19,9 +20,10 @@ from varint.step.projection import project, project_velocities
 
 @njit(seconds=3, what="derivatives of steps")
 def event_ahead(plan, ws, events, j, work, rates, changes):
-    """Take ``changes`` (n, nb, 12) of pose and momenta before impact j to those after it.
+    """Turn ``changes`` (n, nb, 12) of pose and momenta before impact j into the changes after it, in place.
 
-    ``rates`` (n, nr): the changes of the rates of targets; lost. What an impact does: see `one_sided_event_back`.
+    ``rates`` (n, nr): changes of the rates of targets; overwritten. For the impact see `one_sided_event_back`. Writes
+    pose 0, ``ws.jacobian`` and ``ws.efforts``.
     """
     n, e = _play_impact(plan, ws, events, j), events.limits.restitution[j]
     r, body, row, efforts = limit_row(plan, n), work.body[0], work.row[0], ws.efforts
@@ -54,9 +56,10 @@ def event_ahead(plan, ws, events, j, work, rates, changes):
 
 @njit
 def _velocity_change(plan, ws, work, change, rate, body, row):
-    """The change of the projected velocities by a ``change`` (nb, 12) of the node, into ``body`` (nb, 6).
+    """Write the change of the projected velocities by a ``change`` (nb, 12) of pose and momenta to ``body`` (nb, 6).
 
-    After `project_velocities`. ``rate`` (nr,): of the rates of rows.
+    Call after `project_velocities`. ``rate`` (nr,): change of the rates of rows. ``row`` (nr,): written, the right side
+    of the rows. Writes ``ws.efforts`` and ``work.start``.
     """
     efforts = ws.efforts
     for i in range(body.shape[0]):
@@ -82,10 +85,12 @@ def _velocity_change(plan, ws, work, change, rate, body, row):
 
 @njit(seconds=2, what="derivatives of steps")
 def one_sided_event_back(plan, ws, events, j, state, by):
-    """Turn a gradient ``state`` (nb, 12) by pose and momenta after impact j into that before it.
+    """Turn a gradient ``state`` (nb, 12) by pose and momenta after impact j into the one before it, in place.
 
-    An impact takes the velocities v of the momenta before it to those whose rate along the limit is - e times that of
-    v, and these to momenta. Adds to ``by``; leaves the gradient by the rates of targets in ``ws.increment_row``.
+    An impact projects the velocities v before it to velocities whose rate along the limit is -e times the rate of v,
+    with the restitution e. Adds to the gradient by numbers, ``by.limits`` among others; writes the gradient by the
+    rates of targets to ``ws.increment_row``. Also writes pose 0, ``ws.efforts``, and, as scratch, ``ws.goal``,
+    ``ws.residual_row`` and ``ws.saved_step``.
     """
     n, e = _play_impact(plan, ws, events, j), events.limits.restitution[j]
     r, nb = limit_row(plan, n), plan.bodies.mass.size
@@ -128,7 +133,7 @@ def one_sided_event_back(plan, ws, events, j, state, by):
             add_scaled6(state[i], 1.0, efforts.change[s])
             add_scaled6(ws.goal[i], -e * by_rate, ws.jacobian[0, r, s])
     first = ws.saved_step.velocity[0]  # the gradient by momenta so far
-    if lets_go:  # those were made of the velocities before
+    if lets_go:  # these momenta are those of the velocities before the impact
         momenta_back(plan, ws.base, state, by)
         for i in range(nb):
             add_scaled6(ws.goal[i], 1.0, state[i, 6:])
@@ -146,7 +151,7 @@ def one_sided_event_back(plan, ws, events, j, state, by):
 
 @njit(seconds=1, what="derivatives of steps")
 def one_sided_margin_at(plan, ws, events, j, state):
-    """Write the gradient of the gap at impact j by pose and momenta to ``state`` (nb, 12)."""
+    """Write the gradient of the gap at impact j with respect to pose and momenta to ``state`` (nb, 12)."""
     n = _play_impact(plan, ws, events, j)
     r = limit_row(plan, n)
     state[:] = 0.0
@@ -158,7 +163,10 @@ def one_sided_margin_at(plan, ws, events, j, state):
 
 @njit(seconds=1, what="derivatives of steps")
 def add_one_sided_margin_at(plan, ws, events, j, factor, by):
-    """Add to ``by`` the derivatives of ``factor`` times the gap at impact j by its numbers."""
+    """Add to ``by`` the derivatives of ``factor`` times the gap at impact j with respect to numbers of the plan.
+
+    Writes ``by.limits`` and the records of measures, and, as scratch, ``ws.efforts``.
+    """
     n = _play_impact(plan, ws, events, j)
     r, sign = limit_row(plan, n), plan.limits.sign[n]
     by.limits.value[n] += factor * sign
@@ -168,7 +176,7 @@ def add_one_sided_margin_at(plan, ws, events, j, factor, by):
 
 @njit
 def _lets_go_in(events, j):
-    """Whether a closed limit lets go in impact j."""
+    """Return whether a closed limit opens in impact j."""
     for n in range(events.limits.closed.shape[1]):
         if events.limits.closed[j, n] == 2:
             return True
@@ -177,7 +185,7 @@ def _lets_go_in(events, j):
 
 @njit
 def _play_release(plan, ws, events, j, back):
-    """Open the limits that let go in impact j, or close them again where ``back``."""
+    """Open the limits in ``ws`` that open in impact j, or, if ``back``, close them again."""
     for n in range(plan.limits.measure.size):
         if events.limits.closed[j, n] == 2:
             set_closed(plan, ws, n, back)
@@ -186,6 +194,6 @@ def _play_release(plan, ws, events, j, back):
 
 @njit
 def _play_impact(plan, ws, events, j):
-    """`play_event`; returns the limit of impact j."""
+    """Set ``ws`` to the state before impact j, see `play_event`; return the number of its limit."""
     play_event(plan, ws, events, j)
     return events.limits.limit[j]
