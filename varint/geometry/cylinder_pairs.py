@@ -10,8 +10,8 @@ Arguments with one meaning in all functions:
 shapes : record of the arrays of all shapes, read only
 pair : numbers a, b of the two cylinders in ``shapes``
 frame : rotation (3, 3) and position (3,), m, of the axes of body b in those of body a
-scene : axis of the search, from a to b, axes of a; least cosine of a normal with it; range of the gaps, m; how far
-    beside an end, m, a point still counts as above it
+scene : axis of the search, from a to b, axes of a; least cosine of a normal with it, -2 for any; range of the gaps, m;
+    how far beside an end, m, a point still counts as above it
 count, out : number of the pairs of features in ``out``, the record of arrays to which functions add pairs
 
 A cylinder is a tuple: middle (3,), m, unit vector e (3,) along its axis, half length, m, radius, m; a circle or a rim

@@ -186,7 +186,7 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
 
 @njit
 def _round_off(search):
-    """Return the difference of rates, m/s or rad/s, that counts as none; by ``search.rate`` (nl,) before the impact."""
+    """Return the difference of rates, m/s or rad/s, that counts as zero; by ``search.rate`` (nl,) before the impact."""
     fastest = 0.0
     for n in range(search.taking.size):
         if search.taking[n]:
