@@ -13,14 +13,14 @@ NARROWEST = 30  # least width, in characters, of a last column whose texts are w
 
 
 def show_rows(console: "Console", columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:
-    """Print a table to ``console``; if it is wider than the console, the cells of a row one below the other.
+    """Print a table to ``console``; if it does not fit, print the cells of each row one below the other.
 
-    columns : headings; one that starts with ``>`` is of numbers, aligned to the right; printed if any is not empty
+    columns : headings; a leading ``>`` marks a column of numbers, right-aligned. The line is omitted if all are empty
     rows : the texts of the cells, one per column; nothing but the title is printed if there are no rows
     title : line above the table, in bold; empty: none
 
-    The last column is wrapped if it holds texts. Before cells are printed one below the other, headings are broken at
-    their spaces.
+    The last column is wrapped if it holds texts. If the table is too wide, headings are first
+    broken at their spaces; if it is still too wide, the cells of a row are printed one below the other.
     """
     from rich import box
     from rich.cells import cell_len
@@ -64,7 +64,8 @@ def show_rows(console: "Console", columns: Sequence[str], rows: Iterable[Sequenc
 def _show_stacked(console: "Console", names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print the first cell of each row on a line, the others indented below it as "name: text".
 
-    Empty cells are left out. Without headings ``names``, a row of two cells is one line if that fits.
+    ``names``: one heading per column; the first is not printed. Empty cells are left out. If all headings are empty, a
+    row of two cells is one line if that fits.
     """
     from rich.cells import cell_len
     from rich.padding import Padding
@@ -72,7 +73,7 @@ def _show_stacked(console: "Console", names: Sequence[str], rows: Iterable[Seque
 
     console.print()
     for first, *others in rows:
-        if not any(names) and cell_len(f"{first}: {others[0]}") <= console.width:
+        if len(others) == 1 and not any(names) and cell_len(f"{first}: {others[0]}") <= console.width:
             console.print(Text(f"{first}: {others[0]}"))
             continue
         console.print(Text(first))

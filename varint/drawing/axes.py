@@ -15,11 +15,11 @@ from varint.drawing.style import SMALL, TEXT
 
 LABEL_LINE = 20  # maximum number of characters in a line of an axis label
 LONGEST_NAME = 40  # maximum number of characters of a name in a legend; longer names are cut
-# Estimate for the number of columns of a legend: width of an axes after the layout of the figure, over its width before
+# Estimated ratio of the width of axes after the layout to that before it; for the number of columns of a legend
 LAYOUT_GAIN = 1.1
 LETTER_WIDTH = 0.52  # mean width of a letter of a legend, over the font size
 HANDLE_WIDTH = 3.4  # width of the handle (sample) of a legend entry with its gaps, over the font size
-# Exponents floor(log10(largest value)) from the first to below the second: ticks show the values without a power of ten
+# Ticks have no power of ten if first <= floor(log10(largest value)) < second
 UNSCALED_EXPONENTS = (-2, 4)
 MOST_DIGITS = 12  # maximum number of decimals of ticks, and of significant digits of the cursor read-out
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -27,7 +27,7 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Scaled(Formatter):
-    """Format the numbers of an axis divided by 10^``power``, with as many decimals as distinguish the ticks."""
+    """Format the numbers of an axis divided by 10^``power``, with decimals enough to distinguish the ticks."""
 
     def __init__(self, power: int) -> None:
         """Store ``power``, the exponent of ten that the label of the axis shows."""
@@ -97,7 +97,8 @@ def wrapped(label: str) -> str:
 def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
     """Draw the legend above ``axes``: one of ``names`` for each of ``handles``.
 
-    Without names there is no legend. Names longer than `LONGEST_NAME` are cut; all characters are printed literally.
+    Without names there is no legend. Names longer than `LONGEST_NAME` are cut; ``$`` and a leading ``_`` have no
+    special meaning, and control characters are printed as escapes.
     """
     texts = [printable(shortened(name, LONGEST_NAME)) for name in names]
     if not texts:
@@ -115,7 +116,7 @@ def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
 def _legend_columns(axes: Axes, names: Sequence[str]) -> int:
     """Return the number of columns, 1 to 4, in which a legend of ``names`` fits the width of ``axes``.
 
-    ``names``: one at least. Their width is estimated from the number of letters of the longest; nothing is drawn.
+    ``names``: at least one. Their width is estimated from the length of the longest name; nothing is drawn.
     """
     # width of the axes over the font size: pixels to inches, 72 points to the inch, a font of SMALL points
     width = 72.0 * axes.get_window_extent().width * LAYOUT_GAIN / (axes.figure.dpi * SMALL)

@@ -45,8 +45,8 @@ BODY_UNITS = {"position": "m", "quat_wxyz": "", "velocity": "m/s", "angular_velo
 @checked_call
 @dataclass(frozen=True, eq=False)
 class Mechanism(CompiledStructure):
-    __doc__ = f"""A mechanism. {Structure.__doc__}"""
-    # ends the error if a text is passed where a mechanism is required, see `varint.base.checks.of_type`
+    __doc__ = Structure.__doc__
+    # appended to the error message if a text is passed where a mechanism is required, see `varint.base.checks.of_type`
     _from_text = ": vi.mechanisms holds the catalogue, vi.load_mechanism reads a file"
 
     @cached_property
@@ -94,24 +94,24 @@ class Mechanism(CompiledStructure):
         velocity, angular_velocity : dict
             Body name to velocity (3,) of the centre of mass, m/s, world, or angular velocity (3,), rad/s, body axes.
         beyond_stops : str
-            What a run from this state does if a hard stop is violated by more than the closure tolerance of joints,
-            1e-8 rad, or 1e-8 of the size of the largest body, m. "refuse": it raises StateError. "come back": the stop
-            returns the joint, or the length, to the limit: the violation decays at a rate of 5 / s (``baumgarte`` of
+            What a run does if it starts beyond a hard stop, by more than 1e-8 rad (angles) or 1e-8 times the size of
+            the largest body (lengths). "refuse": it raises StateError. "come back": the stop returns the joint
+            coordinate, or the measured length, to its limit: the violation decays at a rate of 5 / s (``baumgarte`` of
             `varint.redmax`), or faster if other forces help. Overlapping contacts are refused in both cases.
 
         Named joints have exactly the specified coordinates and rates. Named bodies come as close to their poses and
         velocities as the joints allow; the joints that carry them follow.
 
-        Other joints move only if loops, couplings or constraints of forces connect them with one of these joints, and
-        start from the reference configuration. The rest keep the coordinates of ``start`` if ``coordinates`` are
-        specified, else those of the reference configuration.
+        A joint that is neither named nor carries a named body moves only if a loop, a coupling or a force with a
+        constraint connects it to such a joint; its motion starts from the reference configuration. The rest keep the
+        coordinates of ``start`` if ``coordinates`` are specified, else those of the reference configuration.
 
         A loop is moved to the specified coordinates in small steps, on the branch of the reference configuration. The
         path skips full turns that leave the pose unchanged, unless couplings count them.
 
-        Rates that remain free have the least sum of squares, first the angular rates of joints, then the linear ones: a
-        base on driven wheels does not pitch. Compliant joints are treated as rigid. If only coordinates and rates are
-        specified, beams move as rigid bodies, and deform only if the joints require it.
+        Rates that these arguments leave open are chosen by least squares: first the angular rates of joints, then the
+        linear ones. For example, a base on driven wheels does not pitch. Compliant joints are treated as rigid. If only
+        coordinates and rates are specified, beams move as rigid bodies, and deform only if the joints require it.
 
         The state stores the specified coordinates including full turns: springs, stops and servos start from them. If a
         joint is set only through poses of bodies, its angle is the one nearest to zero, or to the middle of the range
@@ -241,7 +241,7 @@ class Mechanism(CompiledStructure):
             all degrees of freedom of the loops. Joints outside loops that are not named keep the coordinates of
             ``state()``.
         starts : int
-            Number of random starts, 10 to 100 ms each. The result reports how often each mode was reached, and
+            Number of random starts; each takes 10 to 100 ms. The result reports how often each mode was reached, and
             estimates the share of modes not reached.
         seed : int
             Seed of the random starts: the same seed gives the same modes.

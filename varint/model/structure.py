@@ -26,16 +26,16 @@ ANCHOR_TOLERANCE = 1e-9  # relative to the size of the coordinates
 
 @dataclass(frozen=True, eq=False)
 class Structure(Shown):
-    """Description of a mechanism; no state inside.
+    """Mechanism of bodies, joints, forces and gravity, with kinematic analyses; it holds no state.
 
     Parameters
     ----------
     name : str
     bodies : sequence of Body
     joints : sequence of Joint
-        Every body must be named by a joint; `Free` says that a body floats. A group of bodies
-        that no joint ties to the world floats as a whole. Where ``point`` and ``point_b`` of a joint are
-        apart, the reference configuration is open and ``state()`` closes it.
+        Each body must belong to a joint; one that floats has a `Free` joint. A group of bodies without a joint to the
+        world floats as a whole. If ``point`` and ``point_b`` of a joint do not coincide, the reference configuration is
+        open, and ``state()`` closes it.
     gravity : array_like (3,)
         m/s^2, world.
     start : mapping, optional

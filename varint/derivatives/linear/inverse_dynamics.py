@@ -4,7 +4,8 @@ In maximal coordinates each such joint coordinate becomes a constraint, and its 
 coordinates the equations of motion are solved for the efforts and the multipliers of loops, by least squares.
 
 Bodies have two orders: that of the mechanism, and that of the compiled plan, in which body k is number ``order[k]`` of
-the mechanism. Arrays are in the mechanism's order unless they are indexed by ``order``.
+the mechanism. Arrays of the plan, and arrays indexed by ``order``, are in the plan's order, all others in the
+mechanism's.
 """
 
 from collections.abc import Sequence
@@ -50,10 +51,11 @@ TINY = 1e-9  # m/s^2 (maximal), N or N m (reduced)
 def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None) -> dict[str, np.ndarray]:
     """Return the efforts at joint coordinates that produce the motion of a run, at each of its T recorded nodes.
 
-    They replace the commanded forces along joint coordinates, such as motors and servos, and all prescribed motions of
-    the run. All other forces and loads act as recorded; accelerations are those of the run. A run in maximal
-    coordinates is evaluated by constraints: the cost per node is linear in the number of bodies of a tree. A run in
-    reduced coordinates is evaluated by a dense least-squares problem per node, one equation per reduced coordinate.
+    They replace the commanded forces along joint coordinates (motors, servos, prescribed motions of joints), at whose
+    coordinates they act by default. Prescribed motions of bodies are removed without an effort. All other forces and
+    loads act as recorded; accelerations are those of the run. A run in maximal coordinates is evaluated by constraints:
+    the cost per node is linear in the number of bodies of a tree. A run in reduced coordinates is evaluated by a dense
+    least-squares problem per node, one equation per reduced coordinate.
 
     Parameters
     ----------
@@ -74,12 +76,12 @@ def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None
     ------
     ArgumentError
         No coordinate to act at: no commanded force, and no ``joints``. A commanded force along Euler angles, without
-        ``joints``. An unknown joint. Efforts that are not determined: at dependent coordinates, or more than degrees
-        of freedom. A motion that requires efforts elsewhere.
+        ``joints``. An unknown joint. Efforts that are not unique: their coordinates depend on each
+        other, or there are more of them than degrees of freedom. A motion that requires efforts elsewhere.
         Forces that are not supported: hard stops, hard contacts, joint friction that depends on the normal load,
         deformable bodies, masses along paths, and rolling constraints (docs/known_forces.md).
     MechanismError
-        In maximal coordinates, an effort along a rotation vector, the coordinates of a ball or free joint.
+        In maximal coordinates, an effort at a coordinate of a massless intermediate link, as in a `Rod`.
     """
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     motion = _motion(trajectory, joints)
@@ -140,7 +142,9 @@ class _PrescribedAcceleration(AlongCoordinate):
 
 
 def _motion(trajectory: Trajectory, joints: Sequence[str] | None) -> _Motion:
-    """Return the motion of ``trajectory`` with efforts at the coordinates of ``joints``; if None, of commanded forces.
+    """Return the motion of ``trajectory``, its other loads, and where efforts are sought.
+
+    These are the coordinates of ``joints``; if None, those of the commanded forces.
 
     Raises ArgumentError for unsupported forces, unknown joints, forces along Euler angles unless there are ``joints``,
     and if there is no coordinate to act at.
@@ -221,8 +225,8 @@ def _maximal(motion: _Motion) -> np.ndarray:
     # `second_rates` takes bodies in plan order, `accelerations_and_reactions` in mechanism order
     position, quat, velocity, angular = (np.ascontiguousarray(array[:, order]) for array in motion.arrays)
     nodes = position, quat, np.concatenate([velocity, angular], axis=2)
-    # second time derivatives of the prescribed coordinates along the run: first one column per constraint of the plan,
-    # then one per element, zero for elements that are no constraints
+    # second time derivatives of the prescribed coordinates along the run: ``of_constraints`` has one column per
+    # constraint of the plan; ``of_elements`` the same values, one column per element, zero for other elements
     of_constraints = np.zeros((T, plan.constraints.row.size))
     accelerations = np.ascontiguousarray(motion.acceleration[:, order])
     second_rates(plan, workspace(plan, functions=compiled.functions), nodes, accelerations, of_constraints)

@@ -1,7 +1,8 @@
 """`Maximal`: classical integrators in maximal coordinates, which solve a KKT system for the velocities after a step.
 
-Before and after a step of h, s: velocities v0, v1; poses x0, x1, with homogeneous matrices E0, E1 (4, 4) of each body;
-Jacobians G0, G1 of the rows. M: masses; f: forces at (x0, v0), including gyroscopic torques; K = df/dx; D = df/dv; y:
+Before and after a step of size h (in s): velocities v0, v1 (nb, 6), linear in m/s, world, and angular w in rad/s, body
+axes; poses x0, x1, with homogeneous matrices E0, E1 (4, 4) of each body; Jacobians G0, G1 of the rows by small motions
+(m, world; rad, body axes). M: masses; f: forces at (x0, v0), including gyroscopic torques; K = df/dx; D = df/dv; y:
 impulses along the rows. Then
 
     kkt                M v1 = M v0 + h f + G0^T y,   E1 = E0 exp(h phi1)           DIFF eqs. 1.28, 1.29, 1.88
@@ -12,10 +13,13 @@ impulses along the rows. Then
     bridson_marino     (M - h/2 D) (v - v0) = h/2 f + G0^T y,   x1 = x0 + h v,   f' = f(x1, v0),
                        (M - h/2 D) (v1 - v0) = h/2 (f + f') + G1^T y                                   NOTES 0.9.4
 
-each with G v1 = (target rates) - rate * g and the G of its y, where g are the values of the rows; in bridson_marino
-the velocity v satisfies it too, with G0. Rotations are R1 = R0 exp(h w). The equations of "kkt" are in body axes,
-phi = (w, R^T v), so f has the term -m w x v. D includes the exact derivative of the gyroscopic torques -w x J w. K and
-D neglect the change of G^T y with the pose.
+Each equation for v1 is solved together with G v1 = (target rates) - rate * g, where G is the one in its G^T y, and g
+are the gaps of the rows, m or rad; in bridson_marino v satisfies it too, with G0. Rotations are R1 = R0 exp(h w). The
+equations of "kkt" are in body axes: phi1 is w1 and the linear part of v1 in body axes, so f has the term -m w x v. D
+includes the exact derivative of the gyroscopic torques -w x J w. K and D neglect the change of G^T y with the pose.
+
+``level``: the equations at the start of a step, with rows and forces evaluated (`VelocityLevel`); its arrays
+``velocity`` and ``load`` are (nb, 6) in the axes of v0, in N and N m.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,17 +45,17 @@ STABILISATIONS = ("baumgarte", "project")
 
 
 def _kkt(level: VelocityLevel, h: float) -> None:
-    """Advance ``level`` by a step of ``h``, s: "kkt" of the module."""
+    """Advance ``level`` by a step of size ``h`` (in s): "kkt" of the module."""
     load = level.load.copy()
     spin = np.einsum("nij,nj->ni", level.ws.rotation[0, :-1], level.velocity[:, 3:])
     mass = level.plan.bodies.mass[:, None]
     load[:, :3] -= mass * np.cross(spin, level.velocity[:, :3])  # -m w x v of body axes, written in world axes
     level.velocity[:] = level.solved(level.momenta(level.velocity) + h * load)
-    level.move(level.velocity, along_screws=True)
+    level.move(level.velocity, along_screws=True)  # which turns the velocities with the body axes
 
 
 def _symplectic_euler(level: VelocityLevel, h: float) -> None:
-    """Advance ``level`` by a step of ``h``, s: "symplectic_euler" of the module."""
+    """Advance ``level`` by a step of size ``h`` (in s): "symplectic_euler" of the module."""
     level.velocity[:] = level.solved(level.momenta(level.velocity) + h * level.load)
     level.move(level.velocity)
 
@@ -59,7 +63,7 @@ def _symplectic_euler(level: VelocityLevel, h: float) -> None:
 class _Linearised:
     """Base class of steps with linearised forces; M, K and D are entries (N,) of one sparsity pattern.
 
-    A subclass is called with ``level`` and ``h``, s, and advances ``level`` by a step.
+    A subclass is called with ``level`` and the step size ``h`` (in s), and advances ``level`` by a step.
     """
 
     def __init__(self, level: VelocityLevel) -> None:
@@ -105,7 +109,8 @@ class _BridsonMarino(_Linearised):
 class Rule(NamedTuple):
     """An integrator: ``make(level)`` returns the function ``(level, h)`` of its step, ``what`` describes it.
 
-    ``share``: the fraction of a step at which the inputs of f are evaluated, 0 at its start and 1 at its end.
+    ``share``: the fraction of a step at which loads and inputs by time are evaluated, 0 at its start and 1 at its end;
+    those that are functions of the state are evaluated at its start.
     """
 
     make: Callable[[VelocityLevel], Callable[[VelocityLevel, float], None]]
@@ -117,8 +122,10 @@ RULES: Mapping[str, Rule] = {
     "kkt": Rule(lambda level: _kkt, 0.0, "semi-implicit Euler along screw motions; order 1"),
     "symplectic_euler": Rule(lambda level: _symplectic_euler, 0.0, "symplectic Euler; order 1"),
     "implicit_euler": Rule(_ImplicitEuler, 1.0, "implicit Euler, forces linearised; order 1"),
-    "trapezoidal": Rule(_Trapezoidal, 0.5, "trapezoidal rule, forces linearised; order 2 without joints, else 1"),
-    "bridson_marino": Rule(_BridsonMarino, 0.0, "velocity Verlet, damping linearised; order 2 without joints, else 1"),
+    "trapezoidal": Rule(_Trapezoidal, 0.5, "trapezoidal rule, forces linearised; order 2 on straight paths, else 1"),
+    "bridson_marino": Rule(
+        _BridsonMarino, 0.0, "velocity Verlet, damping linearised; order 2 on straight paths, else 1"
+    ),
 }
 
 

@@ -5,14 +5,17 @@ Unknowns of a step are the rates v (nq,) of the coordinates at its end and the i
     A v = b + G^T lambda + B^T z,    G v = g
 
 A (nq, nq): mass matrix and implicit terms of dampers and springs; b (nq,): momentum at the start of the step and
-impulses of all other forces; G: rows of loops, couplings and prescribed joints, g: their rates (zero except for
-prescribed joints), lambda: their multipliers; B (n, nq): Jacobian of the contact rows, so that u = B v (n,) are the
-rates along them. Elimination of G gives v = p + E y with G p = g, G E = 0, E^T A E = I, p (nq,), E (nq, k), and
+impulses of all other forces; G (r, nq): rows of loops, couplings and prescribed joints, g (r,): their rates (zero
+except for prescribed joints), lambda (r,): their multipliers; B (n, nq): Jacobian of the contact rows, so that
+u = B v (n,) are the rates along them. Elimination of G gives v = p + E y with G p = g, G E = 0, E^T A E = I, p (nq,),
+E (nq, k), and
 
     y = target + (B E)^T z,    target = E^T (b - A p)
     u = S z + u0,              S = (B E) (B E)^T,    u0 = B (p + E target)
 
-S (n, n) is the Delassus matrix, u0 the rates without contact impulses, y (k,) the rates left free by G.
+S (n, n) is the Delassus matrix, u0 the rates without contact impulses, y (k,) the rates left free by G, and target (k,)
+their values without contact impulses.
+
 Rows are in the order of `Contacts`: m one-sided ones (hard stops, then normals of contact points), joint friction, two
 tangents per contact point. Along a one-sided row a positive rate opens the gap of the stop or contact, and a positive
 impulse pushes its two sides apart. In `Contacts`, z >= 0, u >= bound, z (u - bound) = 0 along one-sided rows, and
@@ -53,7 +56,8 @@ class VelocityProblem(NamedTuple):
     free : (n,) float
         u0, rates without contact impulses.
     bound : (m,) float
-        Lower bounds of the rates along the one-sided rows: about -gap / dt, see `ContactRows`.
+        Lower bounds of the rates along the one-sided rows: about -gap / dt of an open gap; of a violated
+        gap the rate at which it returns, -baumgarte * gap (`varint.redmax`).
     start : (n,) float
         Impulses of the last step: initial guess of an iteration; do not modify in place.
     movable : (n,) bool
@@ -98,6 +102,7 @@ class Rival(Contacts):
     joint_friction: ClassVar[bool] = False
 
     def __init__(self, equations: Equations) -> None:
+        """Number the rows of the mechanism of ``equations``."""
         super().__init__(equations)
         for s in np.flatnonzero(self.restitution > 0.0):
             label = self._label(self.element[s])
@@ -114,7 +119,7 @@ class Rival(Contacts):
 
         Rows with ``movable`` False: do not divide by their S_ii; return 0 or ``start`` there, which changes no rate. If
         the rate of such a one-sided row is below its bound, no impulse can raise it: an exact solver raises Infeasible
-        with its number.
+        with the number of this row in ``rows``.
 
         Raises
         ------
@@ -131,8 +136,8 @@ class Rival(Contacts):
     def _impulses(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:
         """Build the `VelocityProblem` of the step ``task`` and return its impulses z (n,), N s or N m s.
 
-        ``rows``: the contact rows at the pose of the step. ``bound`` (m,): lower bounds of the rates, as in
-        `VelocityProblem`.
+        ``task``: the step without contacts, with p, E and target of the module as ``task.rest``. ``rows``: the contact
+        rows at the pose of the step. ``bound`` (m,): lower bounds of the rates, as in `VelocityProblem`.
         """
         rest, along = task.rest, rows.by_rates
         reduced = along @ rest.E
