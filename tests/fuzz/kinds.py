@@ -89,7 +89,7 @@ def judged(kind: Kind, case, folder: Path) -> Verdict:
 
 
 def _memory(anew: bool = False) -> int:
-    """The largest memory of this process so far, or from here on (``anew``), bytes; 0 where the system does not tell."""
+    """The most memory of this process so far, or from here on (``anew``), bytes; 0 where no system tells it."""
     status = Path("/proc/self/status")
     if not status.exists():
         return 0

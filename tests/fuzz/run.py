@@ -5,7 +5,8 @@
     python tests/fuzz/run.py api --seed 1 --replay 417
 
 Counts errors that are not varint's ("foreign"), input that was changed in silence ("altered"), processes that died
-("crash"), cases above the time limit of their kind ("slow") and those that take above 500 MiB ("large"). Cases that are none of "fine" are saved in a temporary folder.
+("crash"), cases above the time limit of their kind ("slow") and those that take above 500 MiB ("large"). Cases that
+are none of "fine" are saved in a temporary folder.
 """
 
 import argparse
