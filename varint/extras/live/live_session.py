@@ -109,7 +109,7 @@ class LiveSession:
             stepper.inputs[:] = inputs
 
     def _asked(self, request: Mapping[str, Any], key: str) -> dict[str, Any]:
-        """Return what a request sets, by the names of the mechanism."""
+        """Return the values that a request sets, by the names of the mechanism."""
         values = of_type(request.get(key, {}), dict, key, ArgumentError)
         return {self._names.get(name, name): value for name, value in values.items()}
 
