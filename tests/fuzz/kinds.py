@@ -52,6 +52,9 @@ class Kind:
         """Case ``number`` of a run with ``seed``; everything random comes from ``rng``."""
         raise NotImplementedError
 
+    def write(self, case, folder: Path) -> None:
+        """Write the files of the case into ``folder`` where that takes long, before its time and memory count."""
+
     def check(self, case, folder: Path) -> str | None:
         """Use the case, with ``folder`` to write into. What was altered in silence, or None; errors go through."""
         raise NotImplementedError
@@ -78,6 +81,7 @@ def case_of(kind: Kind, seed: int, number: int):
 
 def judged(kind: Kind, case, folder: Path) -> Verdict:
     """What came of a case, and what it took."""
+    kind.write(case, folder)
     memory, began = _memory(anew=True), time.process_time()
     verdict = _outcome(kind, case, folder)
     seconds, memory = time.process_time() - began, _memory() - memory

@@ -114,7 +114,7 @@ class Worker:
             self.process = None
 
 
-def fuzz(kind: str, count: int, seed: int, workers: int = 2, limit: float = 20.0) -> list[Found]:
+def fuzz(kind: str, count: int, seed: int, workers: int = 2, limit: float = 60.0) -> list[Found]:
     """Cases 0 to ``count`` of a kind that did not go well, in their order."""
     chunks = iter(range(0, count, CHUNK))
     lock = threading.Lock()
@@ -157,6 +157,7 @@ def replay(kind: Kind, seed: int, number: int) -> None:
     print(kind.describe(case))
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        kind.write(case, Path(folder))
         print(kind.check(case, Path(folder)) or "fine")
 
 
@@ -178,7 +179,7 @@ def main() -> int:
     parser.add_argument("count", nargs="?", type=int, help="cases; default: those of make fuzz, of each kind its own")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=20.0, metavar="S", help="of a case that hangs, s")
+    parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="of a case that hangs, s")
     parser.add_argument("--replay", type=int, metavar="N", help="run case N alone, here, with its traceback")
     args = parser.parse_args()
     if args.replay is not None:

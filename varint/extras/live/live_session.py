@@ -48,7 +48,8 @@ class LiveSession:
         self._most = 0
         self._last: tuple[int, Mapping[str, np.ndarray]] | None = None
         names = [*stepper.mechanism.joint_index, *stepper.mechanism.force_index]
-        self._names = {printable(name): name for name in names} | {name: name for name in names}  # those of the page
+        pairs = {printable(name): name for name in names} | {name: name for name in names}
+        self._names: dict[str, str] = pairs  # of names as the page has them, and as they are
         data = page_data(stepper.mechanism, stepper.trajectory(), trace, plane)
         span = float(np.max(np.subtract(data["high"], data["low"])))
         session = {
@@ -111,7 +112,7 @@ class LiveSession:
     def _asked(self, request: Mapping[str, Any], key: str) -> dict[str, Any]:
         """Return the values that a request sets, by the names of the mechanism."""
         values = of_type(request.get(key, {}), dict, key, ArgumentError)
-        return {self._names.get(name, name): value for name, value in values.items()}
+        return {self._names.get(str(name), name): value for name, value in values.items()}
 
     def _begin(self, start: State | ReducedState | None) -> None:
         self.stepper.reset(start)
