@@ -111,8 +111,8 @@ class LiveSession:
 
     def _asked(self, request: Mapping[str, Any], key: str) -> dict[str, Any]:
         """Return the values that a request sets, by the names of the mechanism."""
-        values = of_type(request.get(key, {}), dict, key, ArgumentError)
-        return {self._names[name] if name in self._names else name: value for name, value in values.items()}
+        values: dict[str, Any] = of_type(request.get(key, {}), dict, key, ArgumentError)
+        return {self._names.get(name, name): value for name, value in values.items()}
 
     def _begin(self, start: State | ReducedState | None) -> None:
         self.stepper.reset(start)
