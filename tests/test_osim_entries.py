@@ -133,8 +133,8 @@ def test_muscle_on_a_body_without_mass_is_told(read, on):
     )
     muscle = (
         f'<Thelen2003Muscle name="muscle"><GeometryPath name="path"><PathPointSet><objects>{path}</objects>'
-        '</PathPointSet><PathWrapSet><objects><PathWrap name="w"><wrap_object>ball</wrap_object></PathWrap></objects></PathWrapSet>'
-        "</GeometryPath></Thelen2003Muscle>"
+        '</PathPointSet><PathWrapSet><objects><PathWrap name="w"><wrap_object>ball</wrap_object></PathWrap></objects>'
+        "</PathWrapSet></GeometryPath></Thelen2003Muscle>"
     )
     joints = pin("p", "q", "/ground", "light") + pin("r", "s", "/bodyset/light", "a").replace("Pin", "Slider")
     mech = read(whole(light + link("a"), joints, ForceSet=muscle))
