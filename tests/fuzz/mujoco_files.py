@@ -18,7 +18,7 @@ from mjcf_documents import VALUES
 
 import varint as vi
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 AGREES = 1e-5  # of the largest value
 PLAIN = """\
