@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -206,6 +207,41 @@ def test_a_truth_value_that_passes_for_a_number_is_found(monkeypatch, folder):
     for wrong in ("True", "'1.0'", "a date", "complex 0-d"):
         assert judged(kind, api.Case("simulate", {"dt": (wrong, None)}), folder).outcome == "altered"
     assert judged(kind, api.Case("simulate", {"dt": ("0.5", None)}), folder).outcome == "fine"
+
+
+@pytest.mark.slow
+def test_what_mujoco_has_and_a_report_does_not_name_is_found(folder):
+    pytest.importorskip("mujoco")
+    from fuzz.mujoco_files import PLAIN, lost
+
+    path = folder / "m.xml"
+    path.write_text(PLAIN)
+    read = vi.load_mechanism(path)
+    known = {"any"}
+    assert lost(path, read, known | _told(read)) is None
+    changes = {'mass="1"': 'mass="2"', 'range="-1 1"': 'range="-1 2"', 'axis="0 0 1"': 'axis="0 1 0"'}
+    for (before, after), column in zip(changes.items(), ("mass", "limits", "axes"), strict=True):
+        path.write_text(PLAIN.replace(before, after))
+        assert column in lost(path, read, known | _told(read))
+    path.write_text(PLAIN.replace('<joint name="z" type="ball" damping=".2"/>', ""))
+    assert lost(path, read, known | _told(read)).startswith("bodies move: 4")
+
+
+def _told(mechanism):
+    from fuzz.mujoco_files import entries
+
+    return entries(mechanism.import_report)
+
+
+@pytest.mark.slow
+def test_what_takes_long_or_much_is_found(folder):
+    kind = Fake()
+    kind.longest = 0.05
+    busy = lambda: sum(range(10_000_000)) and None  # noqa: E731
+    assert judged(kind, busy, folder).outcome == "slow"
+    kind.longest = 60.0
+    taken = judged(kind, lambda: bytes(b"x" * (600 << 20))[:0] and None, folder)
+    assert taken.outcome == ("large" if Path("/proc/self/status").exists() else "fine")
 
 
 WORKER = """

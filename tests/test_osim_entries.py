@@ -119,3 +119,24 @@ def test_muscle_on_a_welded_body(read, base):
     lengths = [np.linalg.norm(np.subtract(one.point, other.point)) for one, other in pairwise(path)]
     assert sum(lengths) == pytest.approx(0.1 + np.sqrt(0.2), rel=1e-12)
     assert {at.body for at in path} == {"world" if base == "/ground" else "foot", "a"}
+
+
+@pytest.mark.parametrize("on", ["point", "surface"])
+def test_muscle_on_a_body_without_mass_is_told(read, on):
+    light = link("light", "<WrapObjectSet><objects><WrapSphere name='ball'><radius>0.02</radius></WrapSphere></objects>"
+                          "</WrapObjectSet>").replace(BODY, "<mass>0</mass>")  # fmt: skip
+    ends = ("/ground", "/bodyset/light" if on == "point" else "/bodyset/a")
+    path = "".join(
+        f'<PathPoint name="p{k}"><socket_parent_frame>{end}</socket_parent_frame>'
+        f"<location>0 {k} 0</location></PathPoint>"
+        for k, end in enumerate(ends)
+    )
+    muscle = (
+        f'<Thelen2003Muscle name="muscle"><GeometryPath name="path"><PathPointSet><objects>{path}</objects>'
+        '</PathPointSet><PathWrapSet><objects><PathWrap name="w"><wrap_object>ball</wrap_object></PathWrap></objects>'
+        "</PathWrapSet></GeometryPath></Thelen2003Muscle>"
+    )
+    joints = pin("p", "q", "/ground", "light") + pin("r", "s", "/bodyset/light", "a").replace("Pin", "Slider")
+    mech = read(whole(light + link("a"), joints, ForceSet=muscle))
+    assert mech.forces == ()
+    assert any("'light', on which it is, has no mass" in entry.what for entry in mech.import_report.not_understood)

@@ -424,3 +424,13 @@ def test_closures_beside_a_file_that_is_included(read, tmp_path):
     path.write_text(SIDECAR.replace("axis = [", "axs = ["))
     with pytest.raises(vi.MechanismError, match=r"line 9, column 1: .*unknown key 'axs'"):
         vi.load_mechanism(path)
+
+
+def test_a_robot_of_macros_alone_names_them(tmp_path):
+    path = tmp_path / "r.urdf"
+    path.write_text(
+        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="arm.xacro"/>'
+        '<link name="world"/><xacro:arm prefix=""/></robot>'
+    )
+    with pytest.raises(vi.MechanismError, match=r"nothing can move; not understood: <xacro:include> .*<xacro:arm>"):
+        vi.load_mechanism(path)

@@ -5,6 +5,7 @@ The file of a kind has a class that derives from `Kind`, under the decorator `re
 
 import importlib
 import re
+import time
 import traceback
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,7 @@ import numpy as np
 import varint as vi
 
 FOLDER = Path(__file__).parent
+LARGEST = 500 << 20  # bytes, that a case may take beyond what the process has before it
 MACHINERY = ("kinds", "run", "worker")
 INTERNAL = re.compile(
     r"__init__\(|unexpected keyword|positional argument|has no attribute|unhashable|not subscriptable"
@@ -23,7 +25,7 @@ KINDS: dict[str, type["Kind"]] = {}
 
 
 class Verdict(NamedTuple):
-    """Of one case. ``outcome``: "fine", "foreign" (an exception that is not varint's) or "altered"."""
+    """Of one case. ``outcome``: "fine", "foreign" (an exception that is not varint's), "altered", "slow" or "large"."""
 
     outcome: str
     where: str = ""
@@ -34,13 +36,14 @@ class Kind:
     """A kind of input that is made wrong.
 
     ``name``: as the runner is told. ``count``: of the cases of `make fuzz`. ``few``: of those of the fast tests.
-    ``suffix``: of files that cases are saved in.
+    ``suffix``: of files that cases are saved in. ``longest``: that a case may take, s of a processor.
     """
 
     name: str
     count = 1000
     few = 100
     suffix = ".txt"
+    longest = 5.0
 
     def prepare(self) -> None:
         """Work out what all cases share, before the time of the first one counts."""
@@ -48,6 +51,9 @@ class Kind:
     def case(self, rng: np.random.Generator, number: int, seed: int):
         """Case ``number`` of a run with ``seed``; everything random comes from ``rng``."""
         raise NotImplementedError
+
+    def write(self, case, folder: Path) -> None:
+        """Write the files of the case into ``folder`` where that takes long, before its time and memory count."""
 
     def check(self, case, folder: Path) -> str | None:
         """Use the case, with ``folder`` to write into. What was altered in silence, or None; errors go through."""
@@ -74,7 +80,29 @@ def case_of(kind: Kind, seed: int, number: int):
 
 
 def judged(kind: Kind, case, folder: Path) -> Verdict:
-    """What came of a case."""
+    """What came of a case, and what it took."""
+    kind.write(case, folder)
+    memory, began = _memory(anew=True), time.process_time()
+    verdict = _outcome(kind, case, folder)
+    seconds, memory = time.process_time() - began, _memory() - memory
+    if verdict.outcome == "fine" and seconds > kind.longest:
+        return Verdict("slow", "", f"took {seconds:.1f} s")
+    if verdict.outcome == "fine" and memory > LARGEST:
+        return Verdict("large", "", f"took {memory >> 20} MiB")
+    return verdict
+
+
+def _memory(anew: bool = False) -> int:
+    """The most memory of this process so far, or from here on (``anew``), bytes; 0 where no system tells it."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return 0
+    if anew:
+        Path("/proc/self/clear_refs").write_text("5")
+    return 1024 * int(re.search(r"VmHWM:\s*(\d+)", status.read_text())[1])
+
+
+def _outcome(kind: Kind, case, folder: Path) -> Verdict:
     try:
         altered = kind.check(case, folder)
     except vi.VarintError as problem:

@@ -5,7 +5,8 @@
     python tests/fuzz/run.py api --seed 1 --replay 417
 
 Counts errors that are not varint's ("foreign"), input that was changed in silence ("altered"), processes that died
-("crash") and cases above the time limit ("slow"). Cases that are none of "fine" are saved in a temporary folder.
+("crash"), cases above the time limit of their kind ("slow") and those that take above 500 MiB ("large"). Cases that
+are none of "fine" are saved in a temporary folder.
 """
 
 import argparse
@@ -31,12 +32,13 @@ from fuzz.kinds import Kind, case_of, load_kinds
 FOLDER = Path(__file__).parent
 WORKER = FOLDER / "worker.py"
 CHUNK = 200  # cases that a worker is given at once
+OUTCOMES = ("foreign", "altered", "crash", "slow", "large")
 TOLD = re.compile(r"[^ ]*['\d\[\].][^ ]*")  # names and numbers in what was altered
 START = 600.0  # s, that a worker may take to import, compile and prepare
 
 
 class Found(NamedTuple):
-    """A case that did not go as it should; ``outcome`` "crash" and "slow" beside those of `Verdict`."""
+    """A case that did not go as it should; ``outcome`` "crash" beside those of `Verdict`."""
 
     number: int
     outcome: str
@@ -112,7 +114,7 @@ class Worker:
             self.process = None
 
 
-def fuzz(kind: str, count: int, seed: int, workers: int = 2, limit: float = 20.0) -> list[Found]:
+def fuzz(kind: str, count: int, seed: int, workers: int = 2, limit: float = 60.0) -> list[Found]:
     """Cases 0 to ``count`` of a kind that did not go well, in their order."""
     chunks = iter(range(0, count, CHUNK))
     lock = threading.Lock()
@@ -137,7 +139,7 @@ def fuzz(kind: str, count: int, seed: int, workers: int = 2, limit: float = 20.0
 def report(kind: str, count: int, seed: int, found: list[Found], seconds: float) -> str:
     """The figures, and of each place one case."""
     number = Counter(case.outcome for case in found)
-    figures = ", ".join(f"{what} {number[what]}" for what in ("foreign", "altered", "crash", "slow"))
+    figures = ", ".join(f"{what} {number[what]}" for what in OUTCOMES)
     lines = [f"{kind}: {count} cases, seed {seed}: {figures}; {seconds:.0f} s"]
     places = defaultdict(list)
     for case in found:
@@ -155,6 +157,7 @@ def replay(kind: Kind, seed: int, number: int) -> None:
     print(kind.describe(case))
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        kind.write(case, Path(folder))
         print(kind.check(case, Path(folder)) or "fine")
 
 
@@ -176,7 +179,7 @@ def main() -> int:
     parser.add_argument("count", nargs="?", type=int, help="cases; default: those of make fuzz, of each kind its own")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=20.0, metavar="S", help="of a case, s, default %(default)g")
+    parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="of a case that hangs, s")
     parser.add_argument("--replay", type=int, metavar="N", help="run case N alone, here, with its traceback")
     args = parser.parse_args()
     if args.replay is not None:

@@ -7,11 +7,13 @@ folder is opened, and no connection.
 import os
 import re
 import sys
+import xml.etree.ElementTree as ElementTree
 from functools import cache
 from pathlib import Path
 
 from fuzz.json_files import OF_BYTES, Case, change, misspelt, pick
 from fuzz.kinds import Kind, register
+from osim_documents import KINDS, document
 
 import varint as vi
 from varint.base.numba.cache import cache_folder
@@ -105,6 +107,7 @@ TEXTS = (
 )
 DEEP = (5, 70, 190, 210, 5000)
 OF_XML: dict = {}
+MUSCLES = dict(zip(KINDS, ("ball", "roll", "none"), strict=True))  # of models of OpenSim, with what they go around
 OFTEN = ("number_changed", "values_swapped", "element_moved", "value_replaced")  # these leave it XML
 OPENED: list[str] = []
 WATCHING: list[bool] = []
@@ -139,6 +142,7 @@ def originals() -> dict[str, str]:
     found = {
         path.name: path.read_text() for path in sorted(ROBOTS.glob("*")) if path.suffix in (".urdf", ".sdf", ".xml")
     }
+    found |= {f"{wrap}.osim": ElementTree.tostring(document(kind, wrap), "unicode") for kind, wrap in MUSCLES.items()}
     return found | {"by hand.urdf": URDF, "by hand.sdf": SDF, "by hand.xml": MJCF}
 
 
@@ -211,7 +215,7 @@ def entities_added(rng, text):
 
 @register
 class XmlFiles(Kind):
-    """Robots in URDF, SDF and MJCF."""
+    """Robots in URDF, SDF and MJCF, and models of OpenSim."""
 
     name = "xml"
     count = 20_000
@@ -275,5 +279,6 @@ class XmlFiles(Kind):
 
 
 def pick_suffix(case) -> str:
-    """That of the file that was changed, or the one of all XML."""
-    return Path(case.names[0]).suffix if len(case.content) % 2 else ".xml"
+    """That of the file that was changed, or the one of all XML but that of OpenSim."""
+    suffix = Path(case.names[0]).suffix
+    return suffix if len(case.content) % 2 or suffix == ".osim" else ".xml"

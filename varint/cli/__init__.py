@@ -71,7 +71,7 @@ def _main(argv: list[str]) -> int:
     except UsageError as wrong:
         if "--json" in argv:
             _write(json_line(_as_data(wrong, str(wrong))), sys.stdout)
-        parser.exit(FAILED, f"varint: error: {wrong}\n")
+        parser.exit(FAILED, printable(f"varint: error: {wrong}\n"))
     args.command_line = argv
     report = Report()
     values: dict[str, Any] = {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from varint.base.checks import suggestion
 from varint.base.errors import ArgumentError
 from varint.base.paths import can_be_written
-from varint.base.printable import printable
+from varint.base.printable import tell
 from varint.cli.parser import ANY, RESUME_ANY, joined
 
 if TYPE_CHECKING:
@@ -56,11 +56,9 @@ def named_mechanism(args: Namespace) -> "Mechanism":
 
 def print_repairs(mechanism: "Mechanism") -> None:
     """Print on stderr the changes to the file of a mechanism, and its loops that will lock."""
-    import sys
-
     for how in ("repaired", "inexact"):
         for entry in getattr(mechanism.import_report, how):
-            print(printable(f"varint: {how}: {entry}"), file=sys.stderr)
+            tell(f"{how}: {entry}")
 
 
 def find_mechanism(name: str, parameters: list, repair: bool | None = None) -> "Mechanism":

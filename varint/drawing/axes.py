@@ -62,9 +62,8 @@ def label_values(axes: Axes, words: str, unit: str, largest: float) -> None:
     axes.yaxis.set_major_formatter(Scaled(power))
     # " - " between words is a minus; hyphens within a word, as in names of bodies, are kept
     words = words.replace(" - ", " \N{MINUS SIGN} ")
-    axes.set_ylabel(
-        wrapped(labelled(words, f"10{str(power).translate(SUPERSCRIPTS)} {unit}".strip() if power else unit))
-    )
+    scaled = f"10{str(power).translate(SUPERSCRIPTS)} {unit}".strip() if power else unit
+    plain(axes.set_ylabel(wrapped(labelled(words, scaled))))
 
 
 def labelled(words: str, unit: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from varint.base.atomic_writes import write_bytes
 from varint.base.errors import ArgumentError
@@ -24,6 +25,13 @@ class Picture(Figure):
         data = io.BytesIO()
         self.savefig(data, dpi=DPI, format="png")
         return data.getvalue()
+
+    def draw(self, renderer: Any) -> None:
+        """Draw all, with control characters of every text as in Python."""
+        for text in self.findobj(Text):
+            if (shown := printable(text.get_text())) != text.get_text():
+                text.set_text(shown)
+        super().draw(renderer)
 
 
 def check_suffix(path: str | Path, suffixes: tuple[str, ...]) -> Path:

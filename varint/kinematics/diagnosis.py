@@ -12,6 +12,7 @@ import numpy as np
 
 from varint.base.display import Shown, count_text, described, html_table
 from varint.base.errors import StateError
+from varint.base.printable import printable
 from varint.kinematics.assembly import with_checked_arrays
 from varint.kinematics.closure import Closure
 from varint.kinematics.frames import JointFrames, with_world
@@ -167,7 +168,7 @@ class Diagnosis(Shown):
             lines += [str(misfit) for misfit in self.misfits]
         else:
             lines.append("no redundant rows: reactions are unique")
-        return "\n".join(lines)
+        return printable("\n".join(lines))
 
 
 def _null_motions(structure: Structure, G: np.ndarray, count: int) -> np.ndarray:

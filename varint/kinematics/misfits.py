@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.base.display import names_text
+from varint.base.printable import printable
 from varint.kinematics.loop_clusters import SECOND_ORDER, NumberedCluster, clusters_at
 from varint.model.bounds import LARGEST_MOTION
 from varint.model.import_report import REPAIR
@@ -44,7 +45,7 @@ class Misfit:
     releases: tuple[str, ...]
 
     def __str__(self) -> str:
-        return (
+        return printable(
             f"The constraints of the loop of {names_text(self.joints)} are redundant only to {self.size:.1e} (rad, or"
             f" lengths over part size): it will lock. Release the constraint {' and the '.join(self.releases)} of joint"
             f" '{self.joint}', correct the axes and points of the loop, or, if it was imported, load it with {REPAIR}"

@@ -11,6 +11,7 @@ import numpy as np
 from varint.base.checks import Frozen
 from varint.base.display import Shown, count_text
 from varint.base.errors import FileError, VarintError
+from varint.base.printable import printable
 from varint.model.arrays import Quaternion, Vector
 
 Kind = TypeVar("Kind")
@@ -26,7 +27,7 @@ class Imported(NamedTuple):
     line: int
 
     def __str__(self) -> str:
-        return f"'{self.file}'{f', line {self.line}' if self.line else ''}: {self.what}"
+        return printable(f"'{self.file}'{f', line {self.line}' if self.line else ''}: {self.what}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +16,7 @@ import numpy as np
 
 from varint.base.checks import call
 from varint.base.errors import ArgumentError, ConvergenceError, FileError, VarintError
+from varint.base.printable import tell
 from varint.files.runs.contents import UNFINISHED, difference, fingerprint
 from varint.files.runs.lock import locked
 from varint.files.runs.made_with import check_resumable, resumed_settings
@@ -96,8 +96,7 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
             _reopened(run, job, path, first) if job.recording.resume else (_opened(run, job, path, first), 0.0)
         )
         if writer is None:
-            if sys.stderr is not None:
-                print(f"varint: the run in '{job.recording.output}' is finished", file=sys.stderr, flush=True)
+            tell(f"the run in '{job.recording.output}' is finished")
             return read(path)
         try:
 

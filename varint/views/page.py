@@ -13,7 +13,7 @@ from varint.base.checks import whole_number
 from varint.base.display import Shown, count_text
 from varint.base.errors import ArgumentError
 from varint.base.paths import can_be_written, path_of
-from varint.base.printable import printable
+from varint.base.printable import printable, printable_data
 from varint.mechanism.mechanism import Mechanism
 from varint.results.recorded_motion import RecordedMotion
 from varint.views.poses import poses_of
@@ -104,7 +104,7 @@ def _asset(name: str) -> str:
 
 def page_text(data: dict[str, Any]) -> str:
     """Return the page with its styles, scripts and ``data`` inside; all numbers in them are finite."""
-    as_json = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    as_json = json.dumps(printable_data(data), allow_nan=False, separators=(",", ":"))
     parts = {
         "TITLE": html.escape(printable(data["title"])),
         "STYLE": _asset("viewer.css"),

@@ -143,7 +143,7 @@ class Curves(NamedTuple):
         if self.floor is None:
             label_values(axes, self.title, self.unit, max(np.abs(column.values).max() for column in self.columns))
         else:
-            axes.set_ylabel(wrapped(labelled(self.title, self.unit)))
+            plain(axes.set_ylabel(wrapped(labelled(self.title, self.unit))))
         over_time(axes, self.t, *time_unit(self.t))
         _finish(axes, entries, self.beyond if alone else [])
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from varint.base.checks import finite, of_type, whole_number
 from varint.base.errors import ArgumentError, UnresolvedError, VarintError
+from varint.base.printable import printable
 from varint.extras.live.live_controls import coordinate_sliders, input_sliders, moved_state
 from varint.extras.stepper import Stepper
 from varint.kinematics.frames import joint_coordinates
@@ -46,6 +47,9 @@ class LiveSession:
         self._dt = vars(stepper.method)["dt"]
         self._most = 0
         self._last: tuple[int, Mapping[str, np.ndarray]] | None = None
+        names = [*stepper.mechanism.joint_index, *stepper.mechanism.force_index]
+        pairs = {printable(name): name for name in names} | {name: name for name in names}
+        self._names: dict[str, str] = pairs  # of names as the page has them, and as they are
         data = page_data(stepper.mechanism, stepper.trajectory(), trace, plane)
         span = float(np.max(np.subtract(data["high"], data["low"])))
         session = {
@@ -94,7 +98,7 @@ class LiveSession:
 
     def _set(self, request: Mapping[str, Any]) -> None:
         stepper = self.stepper
-        asked = {key: of_type(request.get(key, {}), dict, key, ArgumentError) for key in ("inputs", "coordinates")}
+        asked = {key: self._asked(request, key) for key in ("inputs", "coordinates")}
         for name, value in asked["inputs"].items():
             stepper.set(name, value)
         if request.get("reset"):
@@ -104,6 +108,11 @@ class LiveSession:
             inputs = stepper.inputs.copy()
             self._begin(moved_state(stepper, asked["coordinates"]))
             stepper.inputs[:] = inputs
+
+    def _asked(self, request: Mapping[str, Any], key: str) -> dict[str, Any]:
+        """Return the values that a request sets, by the names of the mechanism."""
+        values: dict[str, Any] = of_type(request.get(key, {}), dict, key, ArgumentError)
+        return {self._names.get(name, name): value for name, value in values.items()}
 
     def _begin(self, start: State | ReducedState | None) -> None:
         self.stepper.reset(start)

@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 from varint.base.errors import VarintError
+from varint.base.printable import printable_data
 
 HOST = "127.0.0.1"
 LONGEST = 1 << 20  # bytes of a request's content
@@ -41,7 +42,7 @@ class Answer(NamedTuple):
 
 def json_answer(data: dict[str, Any]) -> Answer:
     """Return ``data`` as an answer in JSON."""
-    return Answer(json.dumps(data, allow_nan=False).encode(), JSON)
+    return Answer(json.dumps(printable_data(data), allow_nan=False).encode(), JSON)
 
 
 def problem_text(problem: Exception) -> str:

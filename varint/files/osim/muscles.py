@@ -124,7 +124,11 @@ class OsimMuscles:
 
     def _named(self, body: str) -> str:
         """Return the body that a body of the file is part of, or the world."""
-        return self.notes.body_of[body] if body in self.poses else WORLD
+        if body not in self.poses:
+            return WORLD
+        if body not in self.notes.body_of:
+            raise _NotRead(f"'{body}', on which it is, has no mass, and is a joint here")
+        return self.notes.body_of[body]
 
     def _pose(self, body: str) -> Pose:
         return self.poses.get(body, Pose(np.eye(3), np.zeros(3)))

@@ -34,6 +34,7 @@ from varint.model.joints.base import Joint
 from varint.model.motion import motion_subspace
 
 Places = Mapping[str, tuple[str, int]]  # name of a tie to the joint that it is part of, and its first coordinate there
+NAMED = 3  # entries in an error
 
 
 def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
@@ -45,7 +46,9 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
     every = list(dict.fromkeys(parts.values()))
     moving = [part for part in every if part.name != WORLD]
     if not moving:
-        raise robot.at.wrong(f"'{robot.name}' has no link with a mass that can move: nothing can move")
+        rest = list(dict.fromkeys(entry.what for entry in notes.lists["not_understood"]))[:NAMED]
+        left_out = f"; not understood: {', '.join(rest)}" if rest else ""
+        raise robot.at.wrong(f"'{robot.name}' has no link with a mass that can move: nothing can move{left_out}")
     bodies = {part.name: body_of(part, notes) for part in moving}
     ground = [*touching(robot.ground, still(), ("the world", True, robot.at), notes)]
     for part in every:

@@ -2,12 +2,12 @@
 
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from varint.base.errors import ArgumentError, FileError
+from varint.base.printable import tell
 
 MARGIN, LARGEST_MARGIN = 0.05, 50e6  # of what is free, and in bytes: the smaller one is left alone
 LARGE = 100e6  # bytes of a run file, whose size is reported
@@ -79,8 +79,8 @@ def check_memory(wanted: WantedSpace) -> None:
 
 def tell_size(path: Path, wanted: WantedSpace) -> None:
     """Report on stderr how large the file will be, if it is large."""
-    if wanted.size >= LARGE and sys.stderr is not None:
-        print(f"varint: the run will add {size_text(wanted.size)} to '{path}'", file=sys.stderr, flush=True)
+    if wanted.size >= LARGE:
+        tell(f"the run will add {size_text(wanted.size)} to '{path}'")
 
 
 def available_memory() -> int | None:

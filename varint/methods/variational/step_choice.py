@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 from varint.base.checks import in_a_shape, positive, shown
 from varint.base.display import Shown
 from varint.base.errors import ArgumentError, ConvergenceError
+from varint.base.printable import tell
 from varint.files.runs.reader import load_settings
 from varint.methods.variational.composed_damping import AmplifiedError
 from varint.methods.variational.schemes import SCHEMES
@@ -153,8 +153,7 @@ def step_for(
         name = settings["scheme"] if "scheme" in settings else named_collocation(settings["order"])
         return make(scheme or name, settings["dt"]), {"chosen": chosen}
     choice = choose()
-    if sys.stderr is not None:
-        print(f"varint: {told(choice)}", file=sys.stderr, flush=True)
+    tell(told(choice))
     chosen = {name: getattr(choice, name) for name in ("energy_error", "expected_error", "cost", "span", "reason")}
     return choice.method, {"chosen": chosen}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from varint.base.display import Shown, count_text, described, names_text, value_text
+from varint.base.printable import printable
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.trajectory import ReducedTrajectory
 from varint.studies.comparison.comparison_page import facts, in_html, markdown
@@ -123,7 +124,7 @@ class Comparison(Shown):
         return in_html(self)
 
     def __str__(self) -> str:
-        return markdown(self)
+        return printable(markdown(self))
 
     def plot(self, path: str | Path | None = None) -> "Figure":
         """Return the figure (matplotlib); drawn into ``path``, .png or .pdf, where given.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import numpy as np
 from varint.base.checks import call, check_name, choice, flag, function_of, shown, whole_number
 from varint.base.errors import ArgumentError, FailedMembersWarning, UnresolvedWarning
 from varint.base.paths import path_of
+from varint.base.printable import tell
 from varint.files.runs.lock import locked
 from varint.files.runs.made_with import ANY
 from varint.runs.method import Method, method_class
@@ -207,23 +207,17 @@ def _table_of(
     table = MemberTable(members, task.folder / folders.TABLE, partial(row_mark, task))
     with locked(task.folder / folders.DESCRIPTION):
         if overwrite and (others := folders.clear(task.folder)):
-            _report(f"'{task.folder}' keeps files that the ensemble did not write: {', '.join(others[:MOST_NAMED])}")
+            tell(f"'{task.folder}' keeps files that the ensemble did not write: {', '.join(others[:MOST_NAMED])}")
         if (task.folder / folders.DESCRIPTION).exists():
             folders.check_same(task.folder, task.described(), members)
             table.read()
             remarks = take_out_misfits(task, members, table)
             if remarks:
-                _report(text_of(task.folder, remarks, len(members)))
+                tell(text_of(task.folder, remarks, len(members)))
         folders.write_description(task.folder, task.described(), members)
         table.write()
         yield table, remarks
         table.write()
-
-
-def _report(line: str) -> None:
-    """Print a line on stderr, before the first member."""
-    if sys.stderr is not None:
-        print(f"varint: {line}", file=sys.stderr, flush=True)
 
 
 def _carry_out(rows: Iterator[tuple[int, Row]], table: MemberTable, progress: Progress | None) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from varint.base.atomic_writes import write_bytes
 from varint.base.errors import FileError
+from varint.base.printable import printable
 from varint.studies.ensembles.figures import COUNTS, DIGEST, FIGURES, FINGERPRINT, MESSAGE, NUMBER, STATUS
 
 Row = dict[str, Any]
@@ -95,9 +96,11 @@ class MemberTable:
 
     def _take_lines(self, lines: Any) -> None:
         """Take the rows of a reader of `csv`, whose first line has the columns."""
-        columns = next(lines, None)
-        if columns is None:
+        headings = next(lines, None)
+        if headings is None:
             return
+        names = {_in_file(name): name for name in self.columns}
+        columns = [names.get(heading, heading) for heading in headings]
         if [column for column in columns if column in self.columns] != self.columns:
             raise FileError(f"'{self.path}' is not a table of this ensemble: overwrite=True begins anew")
         for cells in lines:
@@ -153,8 +156,8 @@ def _digest(cells: Sequence[str], columns: Sequence[str] = ()) -> str:
 
 
 def _in_file(cell: str) -> str:
-    """Return ``cell`` as the file holds it: surrogates, which UTF-8 lacks, are replaced."""
-    return cell.encode("utf-8", errors="replace").decode()
+    """Return ``cell`` as the file holds it: printable, and with surrogates, which UTF-8 lacks, replaced."""
+    return printable(cell).encode("utf-8", errors="replace").decode()
 
 
 def _is_of(value: Any, cell: str) -> bool:
@@ -169,8 +172,8 @@ def _is_of(value: Any, cell: str) -> bool:
 
 def _line(cells: Sequence[str]) -> bytes:
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue().encode("utf-8", errors="replace")
+    csv.writer(text, lineterminator="\n").writerow(map(_in_file, cells))
+    return text.getvalue().encode()
 
 
 def _cell(value: Any) -> str:
