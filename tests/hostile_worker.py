@@ -33,7 +33,7 @@ def ended(call, *arguments, **options):
         call(*arguments, **options)
         end = "read"
     except vi.VarintError as problem:
-        end = f"refused: {str(problem)[:2000]}"
+        end = f"refused: {str(problem)[:20_000]}"
     except BaseException as problem:
         end = f"{type(problem).__name__}: {str(problem)[:300]}"
     return end, time.process_time() - begun, resident("VmHWM") - before

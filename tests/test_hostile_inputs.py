@@ -13,6 +13,7 @@ import varint as vi
 from varint.model.mesh_file import read_mesh
 
 LONGEST, MOST = 2.0, 500.0  # s of processor time, MB: what takes more grows without end, these take a tenth
+LONGEST_MESSAGE = 10_000  # characters: twenty mistakes, each with a value
 WORKER = Path(__file__).parent / "hostile_worker.py"
 
 
@@ -38,7 +39,10 @@ def test_inputs_without_end_are_refused_or_read_soon(reader, tmp_path):
     wrong = {
         name: end
         for name, end in ends.items()
-        if not end[0].startswith(("read", "refused")) or end[1] > LONGEST or end[2] > MOST or len(end[0]) > 2000
+        if not end[0].startswith(("read", "refused"))
+        or end[1] > LONGEST
+        or end[2] > MOST
+        or len(end[0]) > LONGEST_MESSAGE
     }
     assert not wrong
 
