@@ -10,7 +10,14 @@ import pytest
 import varint
 
 COMMAND = "import sys; from varint.cli import main; sys.exit(main())"  # as the script that is installed begins
-MODULES = ["json", "queue", "gc", "signal", "threading", "cloudpickle", "numpy", "numba", "scipy", "h5py", "networkx"]
+PACKAGES = ["cloudpickle", "distributed", "h5py", "llvmlite", "matplotlib", "networkx", "numba", "numpy", "scipy"]
+ON_A_CLUSTER = """if True:
+    from distributed import LocalCluster
+    import varint as vi
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        ensemble = vi.ensemble("m.toml", {"mass": [1.0]}, 0.02, dt=0.01, scheduler=cluster.scheduler_address)
+    assert not ensemble.failures
+"""
 TEXT = """name = "m"
 [parameters]
 mass = 1.0
@@ -27,19 +34,34 @@ axis = [0, 1, 0]
 """
 
 
-def ran(folder, *argv):
-    """Return the finished command, started in the folder."""
+def ran(folder, *argv, code=COMMAND):
+    """Return the finished command, or other code, started in the folder."""
     environment = os.environ | {"PYTHONPATH": str(Path(varint.__file__).parents[1])}
-    argv = [sys.executable, "-P", "-c", COMMAND, *map(str, argv)]
+    argv = [sys.executable, "-P", "-c", code, *map(str, argv)]
     return subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True)
 
 
+def write_modules(folder):
+    """Write a module of each name of the standard library and of packages that are used, which notes that it ran."""
+    (folder / "m.toml").write_text(TEXT)
+    for name in [*sys.stdlib_module_names, *PACKAGES]:
+        (folder / f"{name}.py").write_text(f"open({str(folder / 'RAN')!r}, 'a').write({name!r})\n")
+
+
 def test_workers_of_an_ensemble_import_nothing_of_the_folder(tmp_path):
-    (tmp_path / "m.toml").write_text(TEXT)
-    for name in MODULES:
-        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'RAN')!r}, 'a').write({name!r})\n")
+    write_modules(tmp_path)
     times = ("--vary", "mass=1,2", "--duration", "0.02", "--dt", "0.01", "--workers", "1")
     done = ran(tmp_path, "ensemble", "m.toml", *times)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "RAN").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_workers_of_a_cluster_import_nothing_of_the_folder(tmp_path):
+    pytest.importorskip("distributed")
+    write_modules(tmp_path)
+    done = ran(tmp_path, code=ON_A_CLUSTER)
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "RAN").exists()
 
@@ -53,3 +75,5 @@ def test_settings_of_the_folder_change_no_picture(tmp_path):
     done = ran(tmp_path, "plot", "m.h5", "energy", "-o", "m.png")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "m.png").stat().st_size > 1000
+    done = ran(tmp_path, "film", "m.h5", "-o", "m.gif")
+    assert done.returncode == 0, done.stderr

@@ -4,6 +4,7 @@ import http.client
 import json
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from test_view import decoded
 from test_view_live import curve, positions
 
 import varint as vi
+from varint.extras.live import live_session
+from varint.files.runs import save
 
 
 class Client:
@@ -205,6 +208,40 @@ def session_of(live):
 
 
 @pytest.mark.slow
+def test_frames_are_in_memory_once_and_a_part_of_them_while_they_are_saved(monkeypatch):
+    room = 4_000_000
+    monkeypatch.setattr(live_session, "ROOM", room)
+    monkeypatch.setattr(save, "PART", room // 10)
+    stepper = vi.Stepper(vi.mechanisms.double_pendulum(), 0.002, every=1)
+    session = live_session.LiveSession(stepper, 1, None, None, None)
+    session.answer({"epoch": 0, "until": 0.1})
+    session.file().close()
+    tracemalloc.start()
+    try:
+        answer = {"message": "", "time": 0.0}
+        while not answer["message"]:
+            answer = session.answer({"epoch": 0, "from": 10**9, "until": answer["time"] + 1.0})
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        with session.file() as file:
+            size = file.seek(0, 2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert "frames fill the memory for them, 4 MB" in answer["message"]
+    assert 0.8 * room < held < 1.4 * room
+    assert size > 0.9 * room
+    assert peak < held + 0.6 * room
+
+
+def test_answers_hold_fewer_frames_where_these_are_large(monkeypatch):
+    monkeypatch.setattr(live_session, "ANSWER", 3000)
+    with vi.live(vi.mechanisms.double_pendulum(), 0.002, every=1, browser=False) as live:
+        answer = Client(live).step(until=0.1)
+    assert 0 < answer["count"] < 20
+    assert answer["more"]
+
+
 def test_sliders_know_stops_units_and_ranges():
     arm = vi.Body.rod("arm", (0, 0, 0), (1, 0, 0), mass=2.0)
     hinge = vi.Revolute("hinge", "world", "arm", point=(0, 0, 0), axis=(0, -1, 0))

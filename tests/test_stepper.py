@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import varint as vi
+from varint.methods import held
 
 DT = 0.005
 NODES = ("t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command")
@@ -369,6 +370,35 @@ def test_a_repr_names_inputs():
 def test_wrong_arguments(arguments, message):
     with pytest.raises(vi.ArgumentError, match=message):
         vi.Stepper(cart_pole(), **arguments)
+
+
+@pytest.mark.parametrize("method", [DT, vi.Reduced(dt=DT)], ids=["maximal", "reduced"])
+def test_blocks_of_nodes_hold_the_inputs_of_each(method, monkeypatch, tmp_path):
+    """Inputs change at each step, while recorded nodes are put together seven at a time."""
+    monkeypatch.setattr(held, "ROOM", 7)
+
+    def stepped(sim, first, last):
+        for k in range(first, last):
+            sim.inputs[0] = k
+            assert sim.step()
+
+    sim = vi.Stepper(cart_pole(), method, every=1)
+    stepped(sim, 0, 12)
+    saved = sim.save()
+    before = sim.trajectory()
+    stepped(sim, 12, 40)
+    whole = sim.trajectory()
+    assert whole.command[:, 0].tolist() == [*range(40), 39]
+    for first in (1, 6, 7, 8, 22, 39, 40):
+        for name in NODES:
+            np.testing.assert_array_equal(sim.trajectory(first).nodes[name], whole.nodes[name][first:])
+    whole.save(tmp_path / "run.h5")
+    assert vi.load(tmp_path / "run.h5").command.tobytes() == whole.command.tobytes()
+    sim.restore(saved)
+    assert sim.trajectory().position.tobytes() == before.position.tobytes() == whole.position[:13].tobytes()
+    stepped(sim, 12, 40)
+    for name in NODES:
+        assert sim.trajectory().nodes[name].tobytes() == whole.nodes[name].tobytes()
 
 
 def test_wrong_calls():

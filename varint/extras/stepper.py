@@ -36,7 +36,7 @@ from varint.results.forces import check_laws
 from varint.results.half_turns import HalfTurns
 from varint.results.inputs.at_nodes import inputs_at
 from varint.results.node_turns import followed_from
-from varint.results.record import HeldNodes, Record
+from varint.results.record import Record
 from varint.results.resolution import finer_step
 from varint.runs.method import Method
 from varint.runs.problem import MOST_STEPS, Problem, Recording
@@ -402,7 +402,7 @@ class Stepper(Shown):
         steps = round(self.time / dt)
         changes = {"duration": steps * dt, "steps": steps, "every": self._every}
         settings = job.settings | changes | {MADE_WITH: made_with(job.coefficients)}
-        made_of = self.mechanism, settings, self._layout, HeldNodes(nodes), job.load
+        made_of = self.mechanism, settings, self._layout, nodes, job.load
         record = Record(*made_of, counts, 0, "up to the present node of a Stepper", 0.0)
         return self.method.trajectory(record) if not number else self._counted_back(record)
 

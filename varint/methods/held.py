@@ -1,6 +1,6 @@
 """Runs that Python steps, with inputs that are held over each step, for `varint.Stepper`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -16,14 +16,14 @@ from varint.methods.variational.maximal_run import MaximalRun
 from varint.methods.variational.stepwise import Stepwise
 from varint.model.state import State
 from varint.results.half_turns import HalfTurns
-from varint.results.record import joined
+from varint.results.record import JoinedNodes, joined
 from varint.runs.run import Failure, SteeredRun
 from varint.step.march.records import NODE, RECORDED
 from varint.step.march.steps import DONE, FAILED, NOT_FINITE, UNRESOLVED
 from varint.step.one_sided import rows_state, set_rows
 from varint.step.step import worst_residual
 
-ROOM = 1024  # nodes that are recorded before they are put aside
+ROOM, BYTES = 1024, 1 << 22  # nodes that are recorded before they are put aside: 1024, or 4 MB
 Nodes = dict[str, np.ndarray]
 
 
@@ -35,12 +35,19 @@ class Held(NamedTuple):
 
 
 class Recorded:
-    """Recorded nodes of a stepped run: the input of each is that of the step from there."""
+    """Recorded nodes of a stepped run: the input of each is that of the step from there.
+
+    ``whole``: blocks of many nodes, with their inputs; ``blocks``: of the nodes behind these, at least one, whose
+    ``inputs`` stand beside them.
+    """
 
     def __init__(self, held: Held, start: Nodes, inputs: np.ndarray) -> None:
-        self.held, self.blocks, self.count = held, [start], len(start["t"])
-        self.inputs = [inputs.copy()]
+        self.held, self.count, self.settled = held, len(start["t"]), 0
+        self.whole: list[Nodes] = []
+        self.blocks, self.inputs = [start], [inputs.copy()]
         self._last = self.inputs[0]
+        self.width = sum(array.nbytes for array in start.values()) // self.count + 1
+        self.room = min(ROOM, BYTES // self.width + 1)
 
     def begin(self, inputs: np.ndarray, is_recorded: bool) -> None:
         """Begin a step with these ``inputs``, from a node that is the last recorded one or not."""
@@ -51,40 +58,59 @@ class Recorded:
 
     def catch_up(self, more: int = 0) -> None:
         """Add the inputs of the nodes that were recorded meanwhile, and of ``more`` that are not put aside yet."""
-        self.inputs += [self._last] * (self.count + more - len(self.inputs))
+        self.inputs += [self._last] * (self.count - self.settled + more - len(self.inputs))
 
     def add(self, nodes: Nodes) -> None:
         """Put nodes aside."""
         if len(nodes["t"]):
             self.blocks.append({**nodes, "t": nodes["t"].copy()})  # a part of it would keep the room of all
             self.count += len(nodes["t"])
+            if self.count - self.settled > self.room:
+                self._settle()
+
+    def _settle(self) -> None:
+        """Make one block of all nodes but the last, whose input may change: a small block takes more than its nodes."""
+        self.catch_up()
+        nodes = joined(self.blocks)
+        self.blocks = [{name: array[-1:].copy() for name, array in nodes.items()}]
+        nodes["command"][:-1, self.held.forces] = np.array(self.inputs[:-1])
+        self.whole.append({name: array[:-1] for name, array in nodes.items()})
+        self.inputs, self.settled = self.inputs[-1:], self.count - 1
 
     def cut(self, count: int) -> None:
         """Leave the first ``count`` nodes."""
         self.catch_up()
+        while self.settled >= count:
+            last = self.whole.pop()
+            self.settled -= len(last["t"])
+            self.blocks.insert(0, dict(last))
+            self.inputs = [*last["command"][:, self.held.forces], *self.inputs]
         nodes = joined(self.blocks)
-        self.blocks, self.count = [{name: array[:count] for name, array in nodes.items()}], count
-        self.inputs = self.inputs[:count]
+        self.blocks = [{name: array[: count - self.settled] for name, array in nodes.items()}]
+        self.inputs, self.count = self.inputs[: count - self.settled], count
 
-    def nodes(self, tail: Nodes, present: np.ndarray, first: int = 0) -> Nodes:
+    def nodes(self, tail: Nodes, present: np.ndarray, first: int = 0) -> JoinedNodes:
         """Return all nodes from number ``first`` on, and a last one in ``tail`` that is not recorded.
 
         ``present``: inputs at the present node.
         """
         self.catch_up()
-        if not first:
-            self.blocks = [joined(self.blocks)]
-        chosen, before = len(self.blocks), self.count
-        while before > first:
-            chosen -= 1
-            before -= len(self.blocks[chosen]["t"])
-        whole = joined([dict(block) for block in [*self.blocks[chosen:], tail]])
-        nodes = {name: array[first - before :] for name, array in whole.items()}
-        inputs = [*self.inputs[first:], *[present] * len(tail["t"])]
+        left_out = max(first - self.settled, 0)
+        latest = joined([dict(block) for block in [*_later(self.blocks, left_out), tail]])
+        inputs = [*self.inputs[left_out:], *[present] * len(tail["t"])]
         if not len(tail["t"]):
             inputs[-1] = present
-        nodes["command"][:, self.held.forces] = np.array(inputs)
-        return nodes
+        latest["command"][:, self.held.forces] = np.array(inputs)
+        return JoinedNodes([*_later(self.whole, first), latest])
+
+
+def _later(blocks: Sequence[Nodes], first: int) -> Iterator[Nodes]:
+    """Yield the nodes of ``blocks`` from number ``first`` on."""
+    for block in blocks:
+        count = len(block["t"])
+        if first < count:
+            yield {name: array[first:] for name, array in block.items()} if first else block
+        first = max(first - count, 0)
 
 
 class HeldMarch:
@@ -150,7 +176,7 @@ class HeldMarch:
         assert every is not None
         wanted = steps // every + 1
         if stepwise.recorded + wanted > self._room:
-            self._put_aside(max(wanted, ROOM))
+            self._put_aside(max(wanted, self.recorded.room))
         before = stepwise.recorded
         self.recorded.catch_up(before)
         self.recorded.begin(self.input, bool(stepwise.place[NODE] % every == 0))
@@ -217,7 +243,7 @@ class HeldMarch:
         self._stepwise.place[RECORDED] = 0
         self.recorded.cut(min(count, self.recorded.count))
 
-    def nodes(self, first: int) -> Nodes:
+    def nodes(self, first: int) -> JoinedNodes:
         """Return the recorded nodes from number ``first`` on, and the present one."""
         self._put_aside(self._room)
         self._stepwise.leave()
@@ -314,7 +340,7 @@ class HeldRun:
         self.seconds[0] = self.run.reached.time
         self.recorded.cut(min(count, self.recorded.count))
 
-    def nodes(self, first: int) -> Nodes:
+    def nodes(self, first: int) -> JoinedNodes:
         """Return the recorded nodes from number ``first`` on, and the present one."""
         return self.recorded.nodes(self.run.tail().nodes, self.input, first)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from varint.base.errors import FileError
 from varint.base.paths import path_of
+from varint.model.mesh_scene import check_nodes, merged
 
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply", ".off", ".glb")
 LARGEST_FILE = 100_000_000  # bytes
@@ -22,12 +23,14 @@ def opened_mesh(path: Path) -> Any:
     """Return the mesh of a file, a trimesh.Trimesh. Raises ImportError, and the errors of its reader."""
     import trimesh
 
+    kind = path.suffix.lower().lstrip(".")
     with path.open("rb") as file:  # by itself: no other file that it names is opened
-        if path.suffix.lower() == ".obj":
-            if OBJ_ZERO.search(file.read()):
-                raise ValueError("a face has the index 0, and vertices are counted from 1")
-            file.seek(0)
-        return trimesh.load(file, file_type=path.suffix.lower().lstrip("."), force="mesh", skip_materials=True)
+        if kind == "obj" and OBJ_ZERO.search(file.read()):
+            raise ValueError("a face has the index 0, and vertices are counted from 1")
+        if kind == "dae":
+            check_nodes(file.read())
+        file.seek(0)
+        return merged(trimesh.load(file, file_type=kind, force="scene", skip_materials=True))
 
 
 def read_mesh(path: str | Path) -> Any:

@@ -1,6 +1,6 @@
 """A run as data: what a file holds of it and what a trajectory is made of."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -59,6 +59,35 @@ class ChosenNodes(Mapping[str, np.ndarray]):
     def parts(self) -> Iterator[Nodes]:
         """Yield the nodes, in memory."""
         yield HeldNodes({name: self[name] for name in self})
+
+
+class JoinedNodes(Mapping[str, np.ndarray]):
+    """Nodes of ``blocks``, one after another; an array is joined when it is asked for. Pickled they are joined."""
+
+    def __init__(self, blocks: Sequence[Mapping[str, np.ndarray]]) -> None:
+        self.blocks = blocks
+        self._known: dict[str, np.ndarray] = {}
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._known:
+            self._known[name] = np.concatenate([block[name] for block in self.blocks])
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.blocks[0])
+
+    def __len__(self) -> int:
+        return len(self.blocks[0])
+
+    def __repr__(self) -> str:
+        return described(self, [names_text(self)])
+
+    def __reduce__(self) -> tuple:
+        return HeldNodes, (dict(self),)
+
+    def parts(self) -> Iterator[Nodes]:
+        """Yield the nodes themselves."""
+        yield self
 
 
 def checked_slice(index: slice, count: int) -> slice:

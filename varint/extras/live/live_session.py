@@ -1,11 +1,12 @@
 """A mechanism that a page steps: each request says up to which time, with which inputs, from which coordinates."""
 
+import shutil
 import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -24,9 +25,9 @@ from varint.runs.trajectory import Trajectory
 from varint.views.page import page_data, page_text
 from varint.views.web_frames import frames_data
 
-BATCH = 100  # frames in an answer
+BATCH, ANSWER = 100, 10_000_000  # frames, and bytes of their nodes, in an answer
 BUDGET = 0.15  # s of stepping for an answer
-ROOM = 500_000_000  # bytes of recorded nodes
+ROOM = 500_000_000  # bytes of recorded nodes, which are in memory once
 
 
 class LiveSession:
@@ -45,12 +46,14 @@ class LiveSession:
         self.stepper, self.every, self.epoch = stepper, every, 0
         self._start, self._lock = start, threading.Lock()
         self._dt = vars(stepper.method)["dt"]
-        self._most = 0
+        begun = stepper.trajectory()
+        width = sum(begun.nodes[name].nbytes for name in begun.nodes)  # of one node
+        self._most, self._batch = max(2, ROOM // width), max(1, min(BATCH, ANSWER // width))
         self._last: tuple[int, Mapping[str, np.ndarray]] | None = None
         names = [*stepper.mechanism.joint_index, *stepper.mechanism.force_index]
         pairs = {printable(name): name for name in names} | {name: name for name in names}
         self._names: dict[str, str] = pairs  # of names as the page has them, and as they are
-        data = page_data(stepper.mechanism, stepper.trajectory(), trace, plane)
+        data = page_data(stepper.mechanism, begun, trace, plane)
         span = float(np.max(np.subtract(data["high"], data["low"])))
         session = {
             "frame": self._dt * every,
@@ -87,12 +90,15 @@ class LiveSession:
         with self._lock:
             return self.stepper.trajectory()
 
-    def file(self) -> bytes:
-        """Return the run since its start, as a run file."""
+    def file(self) -> BinaryIO:
+        """Return the run since its start as a run file, open, that ends when it is closed."""
+        content = tempfile.TemporaryFile()  # noqa: SIM115
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "run.h5")
             self.trajectory().save(path)
-            return path.read_bytes()
+            with path.open("rb") as file:
+                shutil.copyfileobj(file, content)
+        return content
 
     # ------------------------------------------------------------------------------------- what is asked for
 
@@ -103,7 +109,6 @@ class LiveSession:
             stepper.set(name, value)
         if request.get("reset"):
             self._begin(self._start)
-            self._most = 0
         elif asked["coordinates"]:
             inputs = stepper.inputs.copy()
             self._begin(moved_state(stepper, asked["coordinates"]))
@@ -124,7 +129,7 @@ class LiveSession:
         stepper, begun = self.stepper, monotonic()
         warned = ""
         while self._node * self._dt < until - 1e-9 and monotonic() - begun < BUDGET:
-            if self._most and self._recorded >= self._most:
+            if self._recorded >= self._most:
                 return (
                     f"{self._recorded} frames fill the memory for them, {ROOM // 1_000_000} MB: save the run, or reset"
                 )
@@ -151,7 +156,7 @@ class LiveSession:
     def _answer(self, first: int, message: str) -> dict[str, Any]:
         stepper = self.stepper
         data: dict[str, Any] = {"count": 0, "epoch": self.epoch, "message": message}
-        last = min(self._recorded, first + BATCH)
+        last = min(self._recorded, first + self._batch)
         if first < last:
             data |= frames_data(self._frames(first, last))
         return data | {
@@ -171,9 +176,6 @@ class LiveSession:
         goes_on = 0 <= number == first - 1
         before = first - 1 if goes_on else first
         whole = self.stepper.trajectory(before)
-        if not self._most:
-            size = sum(whole.nodes[name].nbytes for name in whole.nodes) / len(whole)
-            self._most = max(2, int(ROOM / size))
         frames = self._part(whole, 0, last - before, None)
         mechanism, poses = whole.mechanism, (frames.position, frames.quat_wxyz)
         turned = {joint.name: joint_coordinates(mechanism, joint, *poses) for joint in mechanism.joints}

@@ -1,10 +1,13 @@
 """A server of one page and its data, on this machine alone; other users of the machine can read the page too."""
 
+import io
 import json
+import os
+import shutil
 import sys
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from varint.base.errors import VarintError
 from varint.base.printable import printable_data
@@ -33,9 +36,9 @@ class Server(ThreadingHTTPServer):
 
 
 class Answer(NamedTuple):
-    """Content and its type; ``name`` of the file that a browser saves it as."""
+    """Content, bytes or an open file, and its type; ``name`` of the file that a browser saves it as."""
 
-    body: bytes
+    body: bytes | BinaryIO
     kind: str
     name: str = ""
 
@@ -103,14 +106,17 @@ def page_server(
             if answer is None:
                 self.send_error(404)
                 return
+            content = io.BytesIO(answer.body) if isinstance(answer.body, bytes) else answer.body
             self.send_response(200)
             self.send_header("Content-Type", answer.kind)
-            self.send_header("Content-Length", str(len(answer.body)))
+            self.send_header("Content-Length", str(content.seek(0, os.SEEK_END)))
             self.send_header("Cache-Control", "no-store")
             if answer.name:
                 self.send_header("Content-Disposition", f'attachment; filename="{answer.name}"')
             self.end_headers()
-            self.wfile.write(answer.body)
+            with content:
+                content.seek(0)
+                shutil.copyfileobj(content, self.wfile)
 
         def end_headers(self) -> None:
             for header, value in HEADERS.items():

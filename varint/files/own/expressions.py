@@ -4,9 +4,9 @@ import ast
 import math
 import operator
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
-from varint.base.checks import suggestion
+from varint.base.checks import shown, suggestion
 from varint.base.errors import VarintError
 
 Value = float | list
@@ -28,7 +28,7 @@ class Refused(ValueError):
     """An expression is wrong."""
 
 
-def evaluated(text: str, value_of: Callable[[str], Value | None], names: list[str]) -> Value:
+def evaluated(text: str, value_of: Callable[[str], Value | None], names: Collection[str]) -> Value:
     """Return the value of an expression: a number, or a list of numbers and lists.
 
     Numbers and lists are multiplied and divided by numbers, lists of one length added and subtracted. Nothing but
@@ -39,7 +39,7 @@ def evaluated(text: str, value_of: Callable[[str], Value | None], names: list[st
     text : str
     value_of : function of a name
         Its value; None where there is no such name.
-    names : list of str
+    names : collection of str
         Those that there are, for errors.
 
     Raises
@@ -56,16 +56,16 @@ def evaluated(text: str, value_of: Callable[[str], Value | None], names: list[st
         return _value(tree, value_of, names)
     except SyntaxError as problem:
         place = f" at its character {problem.offset}" if problem.offset else ""
-        raise Refused(f"{text!r} is no number and no expression: wrong{place}") from None
+        raise Refused(f"{shown(text)} is no number and no expression: wrong{place}") from None
     except (RecursionError, MemoryError):
         raise Refused("an expression is nested too deep") from None
     except (Refused, VarintError):  # also of another parameter
         raise
     except (ArithmeticError, ValueError) as problem:
-        raise Refused(f"{text!r} has no value: {problem}") from None
+        raise Refused(f"{shown(text)} has no value: {problem}") from None
 
 
-def _value(node: ast.expr, value_of: Callable[[str], Value | None], names: list[str]) -> Value:
+def _value(node: ast.expr, value_of: Callable[[str], Value | None], names: Collection[str]) -> Value:
     def of(part: ast.expr) -> Value:
         return _value(part, value_of, names)
 
@@ -88,7 +88,9 @@ def _value(node: ast.expr, value_of: Callable[[str], Value | None], names: list[
             return FUNCTIONS[node.func.id](_number(of(node.args[0]), node.func.id))
         raise Refused(f"{node.func.id} takes one number")
     code = ast.unparse(node)
-    raise Refused(f"{code!r} is no arithmetic: there are numbers, names, + - * / **, {', '.join(FUNCTIONS)} and pi")
+    raise Refused(
+        f"{shown(code)} is no arithmetic: there are numbers, names, + - * / **, {', '.join(FUNCTIONS)} and pi"
+    )
 
 
 def _combined(kind: type, left: Value, right: Value) -> Value:

@@ -58,7 +58,7 @@ class Parameters:
 
     def _evaluated(self, text: str, error_of: Callable[[str], Exception]) -> Value:
         try:
-            return evaluated(text, self._taken, list(self.definitions))
+            return evaluated(text, self._taken, self.definitions)
         except Refused as problem:
             raise error_of(str(problem)) from None
 

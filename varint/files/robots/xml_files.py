@@ -20,6 +20,7 @@ from varint.model.import_report import ImportNotes
 
 MOST_BYTES = 16_000_000  # of a file
 MOST_ELEMENTS = 300_000
+MOST_ATTRIBUTES = 1000  # of an element
 DEEPEST = 200  # elements in one another
 UNREAD_LISTS = ("skin", "bone")  # elements whose long attributes are of pictures alone
 BLANKS = b" \t\r\n"
@@ -241,7 +242,8 @@ class _Builder:
         except (FileError, expat.ExpatError):
             raise
         except (LookupError, ValueError) as problem:  # of its encoding
-            raise FileError(f"'{self.path}', line 1: {problem}: write it in UTF-8") from None
+            why = str(problem)[: LONGEST_NAME // 5]
+            raise FileError(f"'{self.path}', line 1: {why}: write it in UTF-8") from None
         assert self.root is not None  # else there was an error
         return self.root
 
@@ -257,6 +259,8 @@ class _Builder:
         self.count += 1
         if self.count > MOST_ELEMENTS:
             raise self._error(f"more than {MOST_ELEMENTS} elements, too many for a mechanism")
+        if len(attributes) > MOST_ATTRIBUTES:
+            raise self._error(f"<{tag[:LONGEST_NAME]}> has {len(attributes)} attributes, more than {MOST_ATTRIBUTES}")
         if len(long := max(tag, *attributes, attributes.get("name", ""), key=len)) > LONGEST_NAME:
             raise self._error(f"the name {shown(long)} is longer than {LONGEST_NAME} characters")
         if tag in UNREAD_LISTS:

@@ -13,7 +13,7 @@ from varint.files.runs.contents import Checkpoint, fingerprint
 from varint.files.runs.lock import locked
 from varint.files.runs.place import check_name, check_place
 from varint.files.runs.writer import Content, RunWriter, write_at_once
-from varint.results.record import Counts, HeldNodes, Nodes, Record
+from varint.results.record import Counts, HeldNodes, JoinedNodes, Nodes, Record
 
 PART = 1 << 24  # bytes of nodes that are written at once
 
@@ -51,7 +51,9 @@ def save_run(record: Record, path: str | Path, overwrite: bool) -> None:
 
 
 def _parts(rows: Nodes) -> list[HeldNodes]:
-    """Return the same rows in parts of `PART` bytes."""
+    """Return the same rows in parts of at most `PART` bytes."""
+    if isinstance(rows, JoinedNodes):  # which need not be joined
+        return [part for block in rows.blocks for part in _parts(HeldNodes(block))]
     nodes = {name: rows[name] for name in rows}
     width = sum(array[:1].nbytes for array in nodes.values())
     many, total = max(1, PART // width), len(nodes["t"])
