@@ -1,15 +1,17 @@
 """Every URDF, SDF and MJCF of the packages of varint[test-peers]: stops act on no joint that is within its limits.
 
 Each joint with hard limits is let go 0.01 rad, or 0.01 of the size of a part, inside each of them, in both
-formulations: for as long as no limit is reached it moves as without stops. `found` and `alike` take few of what a
+formulations: for as long as no limit is reached it moves as without stops. `files_of` and `alike` take few of what a
 program made.
 
-python benchmarks/robot_stops.py            # prints a table of the robots
-python benchmarks/robot_stops.py panda go1  # of those with such names
+    python benchmarks/robot_stops.py FILE             # goes on with the robots in FILE (a line of JSON each)
+    python benchmarks/robot_stops.py FILE panda go1   # those with such names alone
+    python benchmarks/robot_stops.py FILE --page      # prints the table of docs/reliability.md
 
 Rates that change their sign at each node, `rings`, come from strong dampers; the table says whether stops have a part.
 """
 
+import json
 import re
 import sys
 import time
@@ -24,7 +26,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from robot_files import found, label, models, packages_of  # noqa: E402
+from robot_files import PACKAGES, files_of, label, models, packages_of  # noqa: E402
 
 import varint as vi  # noqa: E402
 from varint.model.motion import coordinate_units  # noqa: E402
@@ -35,6 +37,7 @@ ALIKE = 1e-9  # relative to the largest velocity of the robot, which is its acce
 LEAST = 1.0  # m/s^2, rad/s^2: smaller accelerations are round-off, of a robot that friction holds
 STILL = 1e-10  # rad/s or m/s: rates of round-off
 SIDES = ("lower", "upper")
+TOO = " (without stops too)"
 
 
 class Start(NamedTuple):
@@ -168,7 +171,7 @@ def result(mechanism: vi.Mechanism) -> Result:
             outcome.worst[name] = max(outcome.worst[name], difference(held, free, count))
             own, other = (rates_along(each, start, count) for each in (held, free))
             if rings(own):
-                too = " (without stops too)" if rings(other) else ""
+                too = TOO if rings(other) else ""
                 outcome.rings.append(f"{where}, {name}{too}")
             if not own[1:].any() and other[1:].any():
                 outcome.frozen.append(f"{where}, {name}")
@@ -183,33 +186,86 @@ def alike(paths: list[Path]) -> list[Path]:
     return list(first.values())
 
 
-HEAD = "| file | limits | maximal | reduced | rings | frozen | without a run |\n|---|---|---|---|---|---|---|\n"
+class Robot(NamedTuple):
+    """A file of robots, the package that it is of, and how the results name it."""
+
+    package: str
+    path: Path
+    name: str
 
 
-def row(path: Path) -> str:
-    """Return the line of a file; "" for one without limits."""
-    name = label(path)
+def robots() -> list[Robot]:
+    """Return the robots of all packages, of files that are `alike` the first: URDF, SDF, then MJCF."""
+    kinds = {".urdf": alike, ".sdf": alike, ".xml": lambda paths: alike(models(paths))}
+    return [
+        Robot(package, path, f"{package}: {label(path)}")
+        for suffix, kind in kinds.items()
+        for package in PACKAGES
+        for path in kind(files_of(package, suffix))
+    ]
+
+
+def record(robot: Robot) -> dict:
+    """Return what became of a robot: the fields of its `Result`, or why it is not loaded, and the time it took, s."""
+    began = time.perf_counter()
+    outcome = {"package": robot.package, "name": robot.name}
     try:
-        mechanism = loaded(path)
-        if not hard_stops(mechanism):
-            return ""
-        outcome = result(mechanism)
+        outcome |= result(loaded(robot.path))._asdict()
     except vi.VarintError as problem:
-        return f"| {name} | | | | | | {str(problem).splitlines()[0][:160].replace('|', '/')} |\n"
-    worst = [f"{outcome.worst[each]:.0e}" for each in FORMULATIONS]
-    lists = [f"{len(part)} {'; '.join(part)}".rstrip() if part else "0" for part in (outcome.rings, outcome.frozen)]
-    refused = [f"{where}: {why[:120]}" for where, why in outcome.refused.items()]
-    last = "0" if not refused else f"{len(refused)}: {refused[0]}".replace("|", "/").replace("\n", " ")
-    return f"| {name} | {outcome.starts} | {' | '.join([*worst, *lists, last])} |\n"
+        outcome["not loaded"] = str(problem).splitlines()[0].partition(", line ")[2] or str(problem)
+    return {**outcome, "seconds": round(time.perf_counter() - began, 1)}
+
+
+def line(outcome: dict) -> str:
+    """Return a record in words: one line, and one more for each start that rings, freezes or is refused."""
+    if "not loaded" in outcome:
+        return f"not loaded, {outcome['not loaded'][:120]}"
+    worst = ", ".join(f"{name} {value:.0e}" for name, value in outcome["worst"].items())
+    lines = [f"{outcome['starts']} starts, {worst}"]
+    lines += [f"    {kind}: {start}" for kind in ("rings", "frozen") for start in outcome[kind]]
+    return "\n".join([*lines, *(f"    refused: {start}: {why[:160]}" for start, why in outcome["refused"].items())])
+
+
+def survey(file: Path, words: list[str]) -> None:
+    """Append the records of the robots with such words in their paths, or all, that a file does not have."""
+    done = {outcome["name"] for outcome in read(file)} if file.exists() else set()
+    chosen = [robot for robot in robots() if not words or any(word in str(robot.path) for word in words)]
+    with file.open("a") as lines:
+        for number, robot in enumerate(chosen, 1):
+            if robot.name not in done:
+                print(f"[{number}/{len(chosen)}] {robot.name}: ", end="", flush=True)
+                outcome = record(robot)
+                lines.write(json.dumps(outcome) + "\n")
+                lines.flush()
+                print(f"{line(outcome)} ({outcome['seconds']} s)", flush=True)
+
+
+def read(file: Path) -> list[dict]:
+    """Return the records of a file."""
+    return [json.loads(each) for each in file.read_text().splitlines()]
+
+
+HEAD = "| package | files | with limits | starts | maximal | reduced | ring | frozen | refused | not loaded |\n"
+
+
+def page(outcomes: list[dict]) -> str:
+    """Return the table of packages; what rings without stops too does not count."""
+    rows = ""
+    for package in [*PACKAGES, "all"]:
+        part = [each for each in outcomes if package in ("all", each["package"])]
+        ran = [each for each in part if each.get("starts") or each.get("refused")]
+        worst = [f"{max((each['worst'][name] for each in ran), default=0.0):.0e}" for name in FORMULATIONS]
+        ringing = sum(not start.endswith(TOO) for each in ran for start in each["rings"])
+        frozen, refused = (sum(len(each[kind]) for each in ran) for kind in ("frozen", "refused"))
+        unloaded = sum("not loaded" in each for each in part)
+        counts = len(part), len(ran), sum(each["starts"] for each in ran), *worst, ringing, frozen, refused, unloaded
+        rows += f"| {package} | {' | '.join(map(str, counts))} |\n" if part else ""
+    return HEAD + "|---" * 10 + "|\n" + rows
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    robots = alike([*found(".urdf"), *found(".sdf"), *models()])
-    if sys.argv[1:]:
-        robots = [path for path in robots if any(word in str(path) for word in sys.argv[1:])]
-    print(HEAD, end="")
-    for robot in robots:
-        began = time.perf_counter()
-        print(row(robot), end="", flush=True)
-        print(f"{time.perf_counter() - began:.1f} s {robot.name}", file=sys.stderr)
+    arguments = [argument for argument in sys.argv[1:] if argument != "--page"]
+    if "--page" not in sys.argv:
+        survey(Path(arguments[0]), arguments[1:])
+    print(page(read(Path(arguments[0]))))
