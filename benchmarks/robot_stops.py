@@ -1,15 +1,17 @@
 """Every URDF, SDF and MJCF of the packages of varint[test-peers]: stops act on no joint that is within its limits.
 
 Each joint with hard limits is let go 0.01 rad, or 0.01 of the size of a part, inside each of them, in both
-formulations: for as long as no limit is reached it moves as without stops. `found` and `alike` take few of what a
+formulations: for as long as no limit is reached it moves as without stops. `files_of` and `alike` take few of what a
 program made.
 
-python benchmarks/robot_stops.py            # prints a table of the robots
-python benchmarks/robot_stops.py panda go1  # of those with such names
+    python benchmarks/robot_stops.py FILE             # goes on with the robots in FILE (a line of JSON each)
+    python benchmarks/robot_stops.py FILE panda go1   # those with such names alone
+    python benchmarks/robot_stops.py FILE --page      # prints the table of docs/reliability.md
 
 Rates that change their sign at each node, `rings`, come from strong dampers; the table says whether stops have a part.
 """
 
+import json
 import re
 import sys
 import time
@@ -19,14 +21,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import networkx as nx
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from robot_files import found, label, models, packages_of  # noqa: E402
+from robot_files import PACKAGES, files_of, label, models, packages_of  # noqa: E402
 
 import varint as vi  # noqa: E402
+from varint.model.forces.coupling import Coupled  # noqa: E402
 from varint.model.motion import coordinate_units  # noqa: E402
 
 INSIDE = 0.01  # rad, or of the size of a part, from a limit; a quarter of narrower ranges
@@ -35,6 +39,7 @@ ALIKE = 1e-9  # relative to the largest velocity of the robot, which is its acce
 LEAST = 1.0  # m/s^2, rad/s^2: smaller accelerations are round-off, of a robot that friction holds
 STILL = 1e-10  # rad/s or m/s: rates of round-off
 SIDES = ("lower", "upper")
+TOO = " (without stops too)"
 
 
 class Start(NamedTuple):
@@ -47,12 +52,16 @@ class Start(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What became of the starts of a robot; ``worst``: largest relative difference by formulation, see `ALIKE`."""
+    """What became of the starts of a robot; ``worst``: largest relative difference by formulation, see `ALIKE`.
+
+    ``unreachable``: starts in which loops or couplings take another joint beyond its limits, with that joint.
+    """
 
     starts: int
     worst: dict[str, float]
     rings: list[str]
     frozen: list[str]
+    unreachable: dict[str, str]
     refused: dict[str, str]
 
 
@@ -71,29 +80,60 @@ def hard_stops(mechanism: vi.Mechanism) -> list[vi.JointStop]:
     return [force for force in mechanism.forces if isinstance(force, vi.JointStop) and force.stiffness is None]
 
 
-def starts_of(mechanism: vi.Mechanism) -> Iterator[Start]:
-    """Yield a start for each limit of each joint; other joints are inside their limits too, near to zero."""
-    stops, length = hard_stops(mechanism), mechanism.compiled.length
-    reference = {name: np.atleast_1d(q) for name, q in mechanism.coordinates(mechanism.state()).items()}
+def coupled(mechanism: vi.Mechanism) -> dict[str, set[str]]:
+    """Return for each joint the names of those that couplings move with it, and its own."""
+    graph = nx.Graph()
+    graph.add_nodes_from(joint.name for joint in mechanism.joints)
+    for force in mechanism.forces:
+        if isinstance(force, Coupled):
+            nx.add_path(graph, [term[0] for terms in force.sums(mechanism) for term in terms])
+    return {name: names for names in nx.connected_components(graph) for name in names}
 
-    def inset(stop: vi.JointStop) -> float:
-        angular = coordinate_units(mechanism.joint(stop.joint))[stop.coordinate] == "rad"
-        return min(INSIDE * (1.0 if angular else length), 0.25 * (stop.upper - stop.lower))
 
+def inset(mechanism: vi.Mechanism, stop: vi.JointStop) -> float:
+    """Return how far from the limits of a stop its joint is let go, in its own unit."""
+    angular = coordinate_units(mechanism.joint(stop.joint))[stop.coordinate] == "rad"
+    return min(INSIDE * (1.0 if angular else mechanism.compiled.length), 0.25 * (stop.upper - stop.lower))
+
+
+def places(mechanism: vi.Mechanism, state: vi.State) -> dict[str, np.ndarray]:
+    """Return the coordinates of all joints, as arrays."""
+    return {name: np.atleast_1d(q) for name, q in mechanism.coordinates(state).items()}
+
+
+def inside_limits(mechanism: vi.Mechanism) -> dict[str, np.ndarray]:
+    """Return coordinates, near to zero, of the joints that the reference has on a limit or beyond.
+
+    One of coupled joints is set, as the others follow.
+    """
+    reference, together = places(mechanism, mechanism.state()), coupled(mechanism)
     inside: dict[str, np.ndarray] = {}
-    for stop in stops:
-        d = inset(stop)
-        q = float(reference[stop.joint][stop.coordinate])
-        if not stop.lower + 0.5 * d <= q <= stop.upper - 0.5 * d:
+    for stop in hard_stops(mechanism):
+        d, q = inset(mechanism, stop), float(reference[stop.joint][stop.coordinate])
+        follows = inside.keys() & (together[stop.joint] - {stop.joint})
+        if not (follows or stop.lower + 0.5 * d <= q <= stop.upper - 0.5 * d):
             inside.setdefault(stop.joint, reference[stop.joint].copy())
             inside[stop.joint][stop.coordinate] = min(max(q, stop.lower + d), stop.upper - d)
-    for stop in stops:
+    return inside
+
+
+def beyond(mechanism: vi.Mechanism, state: vi.State) -> list[vi.JointStop]:
+    """Return the hard stops beyond which joints are."""
+    q = places(mechanism, state)
+    return [stop for stop in hard_stops(mechanism) if not stop.lower <= q[stop.joint][stop.coordinate] <= stop.upper]
+
+
+def starts_of(mechanism: vi.Mechanism, inside: dict[str, np.ndarray]) -> Iterator[Start]:
+    """Yield a start for each limit of each joint; the coordinates ``inside`` are those of `inside_limits`."""
+    together, reference = coupled(mechanism), places(mechanism, mechanism.state())
+    for stop in hard_stops(mechanism):
         for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
             limit = getattr(stop, side)
             if np.isfinite(limit):
                 q = inside.get(stop.joint, reference[stop.joint]).copy()
-                q[stop.coordinate] = limit + sign * inset(stop)
-                yield Start(stop.joint, stop.coordinate, side, {**inside, stop.joint: q})
+                q[stop.coordinate] = limit + sign * inset(mechanism, stop)
+                others = {name: value for name, value in inside.items() if name not in together[stop.joint]}
+                yield Start(stop.joint, stop.coordinate, side, {**others, stop.joint: q})
 
 
 def difference(held: vi.Trajectory, free: vi.Trajectory, count: int) -> float:
@@ -141,23 +181,43 @@ FORMULATIONS = {
 }
 
 
+def without_stops(mechanism: vi.Mechanism, stops: list[vi.JointStop]) -> vi.Mechanism:
+    """Return a mechanism without some of its stops."""
+    return replace(mechanism, forces=[force for force in mechanism.forces if force not in stops])
+
+
 def result(mechanism: vi.Mechanism) -> Result:
-    """Return what becomes of all starts of a mechanism."""
-    stops = hard_stops(mechanism)
-    without = replace(mechanism, forces=[force for force in mechanism.forces if force not in stops])
-    outcome = Result(0, dict.fromkeys(FORMULATIONS, 0.0), [], [], {})
-    starts = 0
-    for start in starts_of(mechanism):
+    """Return what becomes of all starts of a mechanism.
+
+    Stops that contradict others, as those of a gripper whose fingers mimic each other with the wrong sign, are left
+    out: no pose is within both.
+    """
+    outcome = Result(0, dict.fromkeys(FORMULATIONS, 0.0), [], [], {}, {})
+    inside = inside_limits(mechanism) if hard_stops(mechanism) else {}
+    for stop in beyond(mechanism, mechanism.state(coordinates=inside)) if inside else []:
+        mechanism = without_stops(mechanism, [stop])
+        outcome.unreachable.update({f"{stop.joint} at its {side} limit": "limits contradict" for side in SIDES})
+    stops, starts = hard_stops(mechanism), 0
+    free_mechanism = without_stops(mechanism, stops)
+    for start in starts_of(mechanism, inside) if stops else []:
         where = f"{start.joint} at its {start.side} limit"
         try:
             state = mechanism.state(coordinates=start.coordinates)
         except vi.VarintError as problem:
             outcome.refused[where] = str(problem)
             continue
+        if others := beyond(mechanism, state):
+            outcome.unreachable[where] = others[0].joint
+            continue
         starts += 1
         for name, run in FORMULATIONS.items():
             try:
-                free, held = run(without, state), run(mechanism, state)
+                free = run(free_mechanism, state)
+            except vi.VarintError as problem:
+                outcome.refused[f"{where}, {name}{TOO}"] = str(problem)
+                continue
+            try:
+                held = run(mechanism, state)
             except vi.VarintError as problem:
                 outcome.refused[f"{where}, {name}"] = str(problem)
                 continue
@@ -166,11 +226,10 @@ def result(mechanism: vi.Mechanism) -> Result:
                 outcome.refused[f"{where}, {name}"] = "a limit is reached in the first step"
                 continue
             outcome.worst[name] = max(outcome.worst[name], difference(held, free, count))
-            own, other = (rates_along(each, start, count) for each in (held, free))
-            if rings(own):
-                too = " (without stops too)" if rings(other) else ""
-                outcome.rings.append(f"{where}, {name}{too}")
-            if not own[1:].any() and other[1:].any():
+            at_stop, unstopped = (rates_along(each, start, count) for each in (held, free))
+            if rings(at_stop):
+                outcome.rings.append(f"{where}, {name}{TOO if rings(unstopped) else ''}")
+            if not at_stop[1:].any() and unstopped[1:].any():
                 outcome.frozen.append(f"{where}, {name}")
     return outcome._replace(starts=starts)
 
@@ -183,33 +242,90 @@ def alike(paths: list[Path]) -> list[Path]:
     return list(first.values())
 
 
-HEAD = "| file | limits | maximal | reduced | rings | frozen | without a run |\n|---|---|---|---|---|---|---|\n"
+class Robot(NamedTuple):
+    """A file of robots, the package that it is of, and how the results name it."""
+
+    package: str
+    path: Path
+    name: str
 
 
-def row(path: Path) -> str:
-    """Return the line of a file; "" for one without limits."""
-    name = label(path)
+def robots() -> list[Robot]:
+    """Return the robots of all packages, of files that are `alike` the first: URDF, SDF, then MJCF."""
+    kinds = {".urdf": alike, ".sdf": alike, ".xml": lambda paths: alike(models(paths))}
+    return [
+        Robot(package, path, f"{package}: {label(path)}")
+        for suffix, kind in kinds.items()
+        for package in PACKAGES
+        for path in kind(files_of(package, suffix))
+    ]
+
+
+def record(robot: Robot) -> dict:
+    """Return what became of a robot: the fields of its `Result`, or why it is not loaded, and the time it took, s."""
+    began = time.perf_counter()
+    outcome = {"package": robot.package, "name": robot.name}
     try:
-        mechanism = loaded(path)
-        if not hard_stops(mechanism):
-            return ""
-        outcome = result(mechanism)
+        outcome |= result(loaded(robot.path))._asdict()
     except vi.VarintError as problem:
-        return f"| {name} | | | | | | {str(problem).splitlines()[0][:160].replace('|', '/')} |\n"
-    worst = [f"{outcome.worst[each]:.0e}" for each in FORMULATIONS]
-    lists = [f"{len(part)} {'; '.join(part)}".rstrip() if part else "0" for part in (outcome.rings, outcome.frozen)]
-    refused = [f"{where}: {why[:120]}" for where, why in outcome.refused.items()]
-    last = "0" if not refused else f"{len(refused)}: {refused[0]}".replace("|", "/").replace("\n", " ")
-    return f"| {name} | {outcome.starts} | {' | '.join([*worst, *lists, last])} |\n"
+        outcome["not loaded"] = str(problem).splitlines()[0].partition(", line ")[2] or str(problem)
+    return {**outcome, "seconds": round(time.perf_counter() - began, 1)}
+
+
+def line(outcome: dict) -> str:
+    """Return a record in words: one line, and one more for each start that rings, freezes or is refused."""
+    if "not loaded" in outcome:
+        return f"not loaded, {outcome['not loaded'][:120]}"
+    worst = ", ".join(f"{name} {value:.0e}" for name, value in outcome["worst"].items())
+    lines = [f"{outcome['starts']} starts, {worst}"]
+    lines += [f"    {kind}: {start}" for kind in ("rings", "frozen") for start in outcome[kind]]
+    return "\n".join([*lines, *(f"    refused: {start}: {why[:160]}" for start, why in outcome["refused"].items())])
+
+
+def survey(file: Path, words: list[str]) -> None:
+    """Append the records of the robots with such words in their paths, or all, that a file does not have."""
+    done = {outcome["name"] for outcome in read(file)} if file.exists() else set()
+    chosen = [robot for robot in robots() if not words or any(word in str(robot.path) for word in words)]
+    with file.open("a") as lines:
+        for number, robot in enumerate(chosen, 1):
+            if robot.name not in done:
+                print(f"[{number}/{len(chosen)}] {robot.name}: ", end="", flush=True)
+                outcome = record(robot)
+                lines.write(json.dumps(outcome) + "\n")
+                lines.flush()
+                print(f"{line(outcome)} ({outcome['seconds']} s)", flush=True)
+
+
+def read(file: Path) -> list[dict]:
+    """Return the records of a file."""
+    return [json.loads(each) for each in file.read_text().splitlines()]
+
+
+HEAD = (
+    "| package | files | with limits | starts | maximal | reduced | ring | frozen | unreachable "
+    "| refused, of these without stops too | not loaded |\n"
+)
+
+
+def page(outcomes: list[dict]) -> str:
+    """Return the table of packages; what rings without stops too does not count."""
+    rows = ""
+    for package in [*PACKAGES, "all"]:
+        part = [each for each in outcomes if package in ("all", each["package"])]
+        ran = [each for each in part if each.get("starts") or each.get("refused")]
+        worst = [f"{max((each['worst'][name] for each in ran), default=0.0):.0e}" for name in FORMULATIONS]
+        ringing = sum(not start.endswith(TOO) for each in ran for start in each["rings"])
+        frozen, unreachable = (sum(len(each[kind]) for each in ran) for kind in ("frozen", "unreachable"))
+        refused = [start.endswith(TOO) for each in ran for start in each["refused"]]
+        counts = [len(part), len(ran), sum(each["starts"] for each in ran), *worst, ringing, frozen, unreachable]
+        counts += [f"{len(refused)}, {sum(refused)}", sum("not loaded" in each for each in part)]
+        rows += f"| {package} | {' | '.join(map(str, counts))} |\n" if part else ""
+    return HEAD + "|---" * 11 + "|\n" + rows
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    robots = alike([*found(".urdf"), *found(".sdf"), *models()])
-    if sys.argv[1:]:
-        robots = [path for path in robots if any(word in str(path) for word in sys.argv[1:])]
-    print(HEAD, end="")
-    for robot in robots:
-        began = time.perf_counter()
-        print(row(robot), end="", flush=True)
-        print(f"{time.perf_counter() - began:.1f} s {robot.name}", file=sys.stderr)
+    arguments = [argument for argument in sys.argv[1:] if argument != "--page"]
+    if "--page" not in sys.argv:
+        survey(Path(arguments[0]), arguments[1:])
+    print(page(read(Path(arguments[0]))))

@@ -13,18 +13,20 @@ MANY = "random_urdfs"  # a folder of pybullet with a thousand files made by a pr
 FEW = 3
 
 
+def files_of(package: str, suffix: str) -> list[Path]:
+    """All files of a package that end so; none where it is not installed."""
+    try:
+        listed = files(package) or []
+    except PackageNotFoundError:
+        return []
+    paths = sorted(Path(str(one.locate())).resolve() for one in listed if one.suffix == suffix)
+    many = [path for path in paths if MANY in path.parts]
+    return [path for path in paths if path not in many[FEW:]]
+
+
 def found(suffix: str) -> list[Path]:
     """All files of the packages that end so."""
-    paths: list[Path] = []
-    for package in PACKAGES:
-        try:
-            listed = files(package) or []
-        except PackageNotFoundError:
-            continue
-        own = sorted(Path(str(one.locate())).resolve() for one in listed if one.suffix == suffix)
-        many = [path for path in own if MANY in path.parts]
-        paths += [path for path in own if path not in many[FEW:]]
-    return paths
+    return [path for package in PACKAGES for path in files_of(package, suffix)]
 
 
 def label(path: Path) -> str:
@@ -32,11 +34,11 @@ def label(path: Path) -> str:
     return "/".join(path.parts[-4 if path.parts[-3] == "test_data" else -3 :])
 
 
-def models() -> list[Path]:
-    """Of the files in XML those that are MJCF, and no parts of others."""
+def models(paths: list[Path] | None = None) -> list[Path]:
+    """Of files in XML, or those of all packages, those that are MJCF, and no parts of others."""
     return [
         path
-        for path in found(".xml")
+        for path in (found(".xml") if paths is None else paths)
         if "<mujoco " in (text := path.read_text("utf-8", "replace")) or "<mujoco>" in text
     ]
 

@@ -73,6 +73,32 @@ def test_a_stop_that_acts_within_its_limits_is_seen(robot_stops, arm, monkeypatc
     assert robot_stops.result(robot_stops.loaded(arm)).worst["maximal"] > 1e-3
 
 
+def test_limits_that_contradict_are_left_out(robot_stops, tmp_path):
+    """Two fingers mimic each other with the wrong sign, so that none leaves its limit 0: one finger's are left out."""
+    text = "".join(
+        LINK.format(k=k, kind="revolute", parent="base", axis="0 1 0", low=0.0, high=0.5).replace(
+            "</joint>", mimic + "</joint>"
+        )
+        for k, mimic in ((0, ""), (1, '<mimic joint="j0" multiplier="-1"/>'))
+    )
+    path = tmp_path / "gripper.urdf"
+    path.write_text(f'<robot name="gripper"><link name="base"/>{text}</robot>')
+    outcome = check(robot_stops, path)
+    assert set(outcome.unreachable) == {"j1 at its lower limit", "j1 at its upper limit"}
+    assert outcome.starts == 2
+
+
+def test_a_survey_goes_on_where_it_stopped(robot_stops, arm, tmp_path, monkeypatch, capsys):
+    """A robot that the file has is not run again, and the table counts it."""
+    monkeypatch.setattr(robot_stops, "robots", lambda: [robot_stops.Robot("pybullet", arm, "pybullet: arm.urdf")])
+    for _ in range(2):
+        robot_stops.survey(tmp_path / "results.jsonl", [])
+    assert capsys.readouterr().out.count("[1/1] pybullet: arm.urdf: 12 starts") == 1
+    outcomes = robot_stops.read(tmp_path / "results.jsonl")
+    assert len(outcomes) == 1
+    assert "| pybullet | 1 | 1 | 12 |" in robot_stops.page(outcomes)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", FEW)

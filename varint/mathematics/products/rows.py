@@ -34,6 +34,7 @@ from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, sca
 
 ENOUGH = 1e-8  # correction over 1 + |coordinate|, after which the next one, of the order of its square, is round-off
 ITERATIONS = 20  # most iterations of Newton's method for the coordinates
+MORE = 1.0 + 1e-6  # times the largest entry so far: of entries that differ by round-off the first is the pivot
 INVERSE = 6  # rows of ``ProductWork.matrix`` from which (P M)^-1 stands, below the rows of M
 
 
@@ -89,9 +90,15 @@ def slopes(table, start, q, k, e_v, X, length, matrix):
 def reduce(matrix, k, order, choose):
     """Reduce P M to the identity by operations on columns of ``matrix`` (72,), in place.
 
+<<<<<<< HEAD
     ``matrix`` holds rows of k: on entry M; on return the identity in the rows of P, N M (P M)^-1 in those of N, and
     (P M)^-1 in rows 6 : 6 + k. ``order`` (6,): numbers of the components P, then N; written, by complete pivoting, if
     ``choose``.
+=======
+    Leaves N M (P M)^-1 in N's rows of k and (P M)^-1 in rows 6 : 6 + k.
+    ``order`` (6,): components P, then N; chosen here by complete pivoting, and written, if ``choose``. Within a step
+    the joint is open by O(h^2), where coordinates depend on the choice, so that round-off must not decide it.
+>>>>>>> s5-h59r
     """
     for c in range(k):
         for n in range(k):
@@ -104,7 +111,7 @@ def reduce(matrix, k, order, choose):
         for m in range(c, 6 if choose else c + 1):
             for n in range(c, k):
                 size = abs(matrix[order[m] * k + n])
-                if size > largest:
+                if size > MORE * largest:
                     row, column, largest = m, n, size
         order[c], order[row] = order[row], order[c]
         pivot = order[c]
