@@ -90,8 +90,9 @@ def _compile(name):
 
 
 def pytest_collection_finish():
-    """What is collected stays: it is not looked through for garbage again and again."""
+    """What is collected stays: it is not looked through for garbage again and again; what tests make, seldom."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
     gc.enable()
 
 

@@ -33,6 +33,7 @@ def moving(mechanism):
     return mechanism.state(velocity={"b": (1.0, 0, 0)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", [name for name, scheme in SCHEMES.items() if scheme.order > 2])
 def test_a_force_in_a_band_is_refused_with_its_value_and_the_bound(scheme):
     for lower, upper in SCHEMES[scheme].amplified:

@@ -165,6 +165,7 @@ def test_the_version_is_that_of_the_checkout_or_of_what_is_installed(tmp_path, m
 # ------------------------------------------------------------------------------------------- names of what can be asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", MAPPINGS)
 def test_mappings_show_and_complete_their_names(held, of):
     mapping = getattr(held["loop run"], of)

@@ -34,6 +34,7 @@ def ran(folder, *argv):
     return subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_workers_of_an_ensemble_import_nothing_of_the_folder(tmp_path):
     (tmp_path / "m.toml").write_text(TEXT)
     for name in MODULES:

@@ -191,6 +191,7 @@ def test_three_balls_at_one_instant():
     assert [run.dissipated[f"f{k}"][-1] for k in range(3)] == pytest.approx([GRAVITY] * 3, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_impacts_at_once_take_energy_out_and_are_those_of_maximal_coordinates(rng):
     for _ in range(20):
         plain = random_tree(rng, 5, ("Revolute", "Prismatic"), gravity=(0, 0, 0))
@@ -337,6 +338,7 @@ def exceeding(away, side, *, lands=None):
     return vi.Mechanism("beside", [*plain.bodies, box], [*plain.joints, base], forces=forces)
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("integrator", [*EXCEEDING, "euler"])
 @pytest.mark.parametrize("side", [1, -1])
@@ -358,6 +360,7 @@ def test_exceeded_stop_closes_whatever_the_sign_of_the_force(integrator, side):
     assert angles[0][-1] == pytest.approx(by_rates if implicit else by_acceleration, rel=bound)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("integrator", "lands"), [*((name, None) for name in ["dop853", "rk4", "bdf2", "euler"]), ("dop853", "ground")]
 )
@@ -381,6 +384,7 @@ def test_exceeded_stop_closes_beside_a_contact():
         assert run.coordinates["joint 1"] == pytest.approx(alone, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("integrator", "lands", "bound"),
     [

@@ -319,6 +319,7 @@ def test_a_run_goes_back_to_its_start():
     assert np.abs(back.velocity[-1] + state.velocity).max() < 1e-10
 
 
+@pytest.mark.slow
 def test_adaptive_steps_follow_the_equations():
     mechanism, state = leaning_disc()
     exact = disc_by_equations(mechanism, state, 1.0)

@@ -331,6 +331,7 @@ def test_other_threads_run_during_a_step():
     assert sim.time == pytest.approx(20.0)
 
 
+@pytest.mark.slow
 def test_linearize_is_that_of_the_mechanism_with_the_inputs():
     sim = vi.Stepper(driven_four_bar(), DT)
     sim.set("motor", 1.5)

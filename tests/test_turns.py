@@ -237,6 +237,7 @@ def test_bushing_follows_the_twist_past_half_a_turn_and_more(name):
     assert np.ptp(t.energy) < 1e-7 * t.energy[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["order 2", "rk4", pytest.param("sdirk2", marks=pytest.mark.slow)])
 def test_restart_of_a_twisted_bushing(name):
     m = wilberforce()
@@ -290,6 +291,7 @@ def ends(run):
     return {"first": float(run.coordinates["h"][0]), "last": float(run.coordinates["h"][-1])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
 def test_members_of_ensembles_start_with_turns(formulation):
     given = {"workers": 1, "measure": ends, "formulation": formulation}
