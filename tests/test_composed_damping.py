@@ -42,6 +42,7 @@ def test_a_force_in_a_band_is_refused_with_its_value_and_the_bound(scheme):
                 vi.simulate(mechanism, 0.02, DT, scheme=scheme, state=moving(mechanism))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", [name for name, scheme in SCHEMES.items() if scheme.order > 2])
 def test_forces_below_the_bands_come_to_rest(scheme):
     for mechanism in dissipative(0.9 * SCHEMES[scheme].amplified[0, 0]):
@@ -63,6 +64,7 @@ def test_a_constant_inertia_may_lie_beyond_a_band():
     assert abs(run.rates["p"][-1]) < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [4, 6, 8])
 @pytest.mark.parametrize("start", [0.0, 0.5])
 def test_an_inertia_that_may_pass_a_band_is_refused(order, start):

@@ -89,6 +89,7 @@ def test_the_step_of_the_warning_resolves():
     assert (np.abs(left[1:] / left[:-1]) <= 0.5).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [1, 2, 3, 5])
 def test_factors_are_those_of_steps(nodes):
     z = np.array([0.3, 3.0, 30.0, 3e5])
@@ -114,6 +115,7 @@ def test_light_links_between_heavy_ones_are_no_reason():
     vi.redmax.simulate(mechanism, 0.01, DT, integrator="gauss")
 
 
+@pytest.mark.slow
 def test_a_chosen_method_ends_the_motion():
     mechanism = rotor("joint damper", 1e3)
     state = mechanism.state(rates={"p": 1.0})

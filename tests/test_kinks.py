@@ -52,6 +52,7 @@ def test_lengths_at_which_a_law_sets_in(kind, number, more, damping):
     assert by_number(force, number, mechanism, 0.4) == pytest.approx(np.mean(sides), rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("excitation", "more", "side"),
     [
@@ -129,6 +130,7 @@ def side(formulation, mechanism, state, number, sign, step=2e-4):
     return np.dot([-25.0, 48.0, -36.0, 16.0, -3.0], values) / (3.0 * sign * step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize(
     ("case", "number", "sign", "word"),
@@ -150,6 +152,7 @@ def test_a_run_that_stands_at_a_kink_has_the_derivative_of_the_larger_side(formu
     assert found == pytest.approx(side(formulation, *case, number, sign), rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize(
     ("case", "number", "sign"),

@@ -104,6 +104,7 @@ def test_weight_at_rest_on_a_rope(integrator):
 # ---------------------------------------------------------------------------------------- against each other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", CONTROLLED)
 def test_double_pendulum_after_six_impacts(integrator):
     reference = vi.redmax.simulate(double_pendulum(), 0.85, integrator="dop853", rtol=1e-12)
@@ -239,6 +240,7 @@ def test_a_strong_damper_stops_what_leaves_a_stop(integrator):
     assert np.abs(run.coordinates["joint 1"] - 0.4).max() < 1e-4
 
 
+@pytest.mark.slow
 def test_a_rebound_beside_a_taut_length_keeps_its_energy():
     """A bead on a rod bounces off a stop with restitution 1 while its rope across the rod is taut."""
     seed = vi.mechanisms.n_pendulum(n=1, angle=0.4)

@@ -188,6 +188,7 @@ def test_chaplygins_sleigh():
     np.testing.assert_allclose(run.force["edge"][::10], reduced.force["edge"], atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate():
     mechanism, entry, errors = vi.mechanisms.ball_on_turntable(), module("ball_on_turntable"), []
 

@@ -95,6 +95,7 @@ def test_more_nodes_than_there_is_room_for_at_once():
     assert_same(sim.trajectory(), run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [vi.Reduced("euler", dt=DT), vi.Reduced("bdf2", dt=DT), vi.Reduced("sdirk2", dt=DT)])
 def test_bits_of_reduced_runs(method):
     run = vi.simulate(vi.Problem(driven_four_bar(0.5), 30 * DT), method)

@@ -236,6 +236,7 @@ def test_a_joint_is_one_file():
     in_one_file_each({name: files_of_class(cls, REGISTRY, machinery()) for name, cls in REGISTRY.items()})
 
 
+@pytest.mark.slow
 def test_a_mechanism_is_one_file():
     """The catalogue finds its files; nothing else of the package names one."""
     files = {path.stem for path in (ROOT / "mechanisms").glob("[!_]*.py")}
