@@ -64,7 +64,6 @@ def test_a_constant_inertia_may_lie_beyond_a_band():
     assert abs(run.rates["p"][-1]) < 1e-3
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("order", [4, 6, 8])
 @pytest.mark.parametrize("start", [0.0, 0.5])
 def test_an_inertia_that_may_pass_a_band_is_refused(order, start):

@@ -12,7 +12,6 @@ ALL = [(name, tag) for name in FORMATS for tag in tags(name)]
 MUJOCO = "4.0.0"  # whose answers the page has: versions refuse elements of one another
 
 
-@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize(("name", "tag"), [pytest.param(*c, marks=() if c in FAST else pytest.mark.slow) for c in ALL])
 def test_nothing_is_lost_without_a_word(name, tag, tmp_path):
