@@ -74,7 +74,7 @@ def paths():
 
 
 ROWS: list[list[Callable[[], object]]] = [  # a row shares most, and has its short ones at the end
-    [warming.poses, steps, gradients, hard_stops, joints_as_products, drives_and_linearisations],
-    [contacts, reduced_steps, warming.gradients_in_reduced_coordinates, warming.friction_and_contacts]
-    + [contacts_of_shapes, warming.contacts_in_steps, paths],
+    [warming.poses, steps, gradients, joints_as_products, drives_and_linearisations, paths],
+    [contacts, reduced_steps, warming.gradients_in_reduced_coordinates, hard_stops, warming.friction_and_contacts]
+    + [contacts_of_shapes, warming.contacts_in_steps],
 ]
