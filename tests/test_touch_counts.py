@@ -51,6 +51,8 @@ from varint.model.forces.law import LAWS, VARIABLES
 from varint.model.joints import REGISTRY
 from varint.results.derived import QUANTITIES
 
+pytestmark = pytest.mark.slow  # all sources are read for each registry
+
 ROOT = Path(__file__).parent.parent
 DESCRIBES = {
     "varint/results/beam_deflection.py": "reports how far the nodes of a beam move",

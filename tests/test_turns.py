@@ -34,6 +34,7 @@ def from_poses(state):
     return replace(state, turns={}, memory={})
 
 
+@pytest.mark.slow
 @every_run
 def test_spring_is_wound_up_by_the_angle_asked_for(run):
     m = disc(SPRING)
@@ -227,6 +228,7 @@ def swing(start, t):
     return expm(A * t) @ start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["order 4", "dop853"])
 def test_bushing_follows_the_twist_past_half_a_turn_and_more(name):
     m, start = wilberforce(), (0.3, 0.0, 0.0, 0.0)
