@@ -12,32 +12,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compiled_first import ROWS
 from force_samples import RESTRICTED
 from holonomic import FLEXIBLE, MUSCLES, ROLLING, TOUCHING
 
 from varint.base.numba import is_compiled
 from varint.base.numba.cache import WantedCode
-from varint.base.numba.compiler import SUBJECTS
-from varint.cli.warming import KINDS
 from varint.step.step import run
 
 SOME = 3  # slow cases of a test of many cases are run in continuous integration; the others are long
 FEW = 3  # cases of each test that are among the fast ones; the others are slow
 USUAL = ("double_pendulum", "four_bar", "Revolute", "Spherical", "Spring", "Gear", "2", "bdf2")  # cases that go first
 RARE = {*TOUCHING, *ROLLING, *FLEXIBLE, *MUSCLES, *RESTRICTED}  # that go last: they compile what no others need
-COMPILED_FIRST = [  # kinds of runs, and names that are announced: a row shares most, and has its short ones at the end
-    [
-        "poses",
-        "steps",
-        "gradients",
-        "hard stops and drives",
-        "small motions",
-        "joints as products",
-        "steps from python",
-    ],
-    ["contacts", "explicit steps in reduced coordinates", "implicit steps in reduced coordinates"]
-    + ["gradients in reduced coordinates", "contacts in steps", "friction and contacts"],
-]
 
 sys.dont_write_bytecode = False  # the assertions of all tests are rewritten in 15 s, which .pyc files save
 gc.disable()  # until the tests are collected: thousands of items and functions, of which none goes
@@ -67,31 +53,28 @@ def pytest_collection(session):
     if not given.get("claims"):
         return
     number = int(given["workerid"].removeprefix("gw"))
-    rows = [list(row) for row in COMPILED_FIRST]
+    rows = [list(row) for row in ROWS]
     own = rows.pop(number % len(rows))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in (own if number < len(COMPILED_FIRST) else own[::-1]) + [name for row in rows for name in row[::-1]]:
+        for compiling in (own if number < len(ROWS) else own[::-1]) + [each for row in rows for each in row[::-1]]:
             with contextlib.suppress(FileExistsError):
-                Path(given["claims"], name).touch(exist_ok=False)
-                _compile(name)
+                Path(given["claims"], compiling.__name__).touch(exist_ok=False)
+                _compile(compiling)
 
 
-def _compile(name):
-    """Compile what a kind of runs needs, or all that is announced together. What fails, fails in the tests too."""
+def _compile(compiling):
+    """Compile what a kind of runs needs. What fails, fails in the tests too."""
     WantedCode.ahead, usual = False, WantedCode.ahead  # no third process beside two workers
     with contextlib.suppress(Exception):
-        if name in KINDS:
-            KINDS[name]()
-        else:
-            for entry in SUBJECTS[name]:
-                entry.compile(entry.annotated)
+        compiling()
     WantedCode.ahead = usual
 
 
 def pytest_collection_finish():
-    """What is collected stays: it is not looked through for garbage again and again."""
+    """What is collected stays: it is not looked through for garbage again and again; what tests make, seldom."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
     gc.enable()
 
 

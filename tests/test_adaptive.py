@@ -76,6 +76,7 @@ def test_no_energy_jumps_in_a_large_set(order):
     assert [name for name, *given in made if jump(*given, 0.01, order) > JUMP] == []
 
 
+@pytest.mark.slow
 def test_steps_follow_a_rod():
     """A ball at 1 m from the origin at 40 rad/s, which does not turn itself, without gravity."""
     ball = vi.Body.sphere("ball", 0.1, 1.0, position=(1, 0, 0))
@@ -89,6 +90,7 @@ def test_steps_follow_a_rod():
     assert run.kinetic == pytest.approx(800.0, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_turn_of_a_step_is_smaller_at_second_order():
     turns = [vi.simulate(whip(), 0.1, 0.02, order=order, adaptive=True).settings["turn"] for order in (2, 4, 6)]
     assert turns == [0.05, 0.1, 0.1]
@@ -123,6 +125,7 @@ def test_motion_comes_back_with_the_velocities_turned_round(order, build):
     assert np.abs(back.velocity + start.velocity).max() < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
 @pytest.mark.parametrize("order", [2, 4])
 def test_order_of_steps_that_follow_the_motion(name, order):
@@ -136,6 +139,7 @@ def test_order_of_steps_that_follow_the_motion(name, order):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.35)
 
 
+@pytest.mark.slow
 def test_ends_at_the_end_and_not_beyond():
     run = vi.simulate(vi.mechanisms.double_pendulum(), 1.0, 0.02, adaptive=0.05)
     assert run.t[0] == 0.0
@@ -146,6 +150,7 @@ def test_ends_at_the_end_and_not_beyond():
     assert run.drift.max() < 1e-12
 
 
+@pytest.mark.slow
 def test_steps_that_fit_end_with_the_last_of_them():
     """The steps of a slider that glides stay those of dt, and none is left out for round-off."""
     slider = vi.Mechanism(
@@ -159,6 +164,7 @@ def test_steps_that_fit_end_with_the_last_of_them():
     assert run.steps == 3
 
 
+@pytest.mark.slow
 def test_a_hard_brake_at_the_start_is_no_step_backward():
     flywheel = vi.Mechanism(
         "flywheel",
@@ -171,6 +177,7 @@ def test_a_hard_brake_at_the_start_is_no_step_backward():
     assert abs(run.rates["axle"][-1]) < 1.0
 
 
+@pytest.mark.slow
 def test_forces_loops_and_couplings():
     mechanism = vi.mechanisms.governor(damping=1e3)  # as much as order 4 takes in these steps
     run = vi.simulate(mechanism, 0.5, 0.001, order=4, adaptive=0.05)
@@ -281,6 +288,7 @@ def test_prescribed_motion_is_where_it_should_be(order):
     assert nodes.coordinates["joint 1"][:-1] == pytest.approx(swung(nodes.t[:-1]), abs=1e-10)
 
 
+@pytest.mark.slow
 def test_functions_are_not_asked_for_what_is_after_the_run():
     asked = []
 
@@ -320,6 +328,7 @@ def test_output_times_leave_the_run_as_it_is(name, order):
     assert run.drift.max() < 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 def test_order_at_output_times(order):
     mechanism, times = vi.mechanisms.four_bar(), [0.111, 0.333, 0.456]
@@ -358,6 +367,7 @@ def test_goes_on_to_the_same_bits_with_inputs_and_times(name, times, tmp_path, m
         assert np.array_equal(getattr(longer, array), getattr(whole, array)), array
 
 
+@pytest.mark.slow
 def test_times_after_the_last_node_leave_the_end():
     """The last node lies before the end, and so may times: the end is recorded all the same."""
     mechanism = vi.mechanisms.double_pendulum()
@@ -368,6 +378,7 @@ def test_times_after_the_last_node_leave_the_end():
     assert np.array_equal(run.position[-1], nodes.position[-1])
 
 
+@pytest.mark.slow
 def test_the_command_tells_the_time_that_was_simulated(capsys):
     assert main(["run", "double_pendulum", "--duration", "1", "--dt", "0.02", "--adaptive", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -375,6 +386,7 @@ def test_the_command_tells_the_time_that_was_simulated(capsys):
     assert told["asked_steps"] is None
 
 
+@pytest.mark.slow
 def test_steps_without_end_are_told():
     """A spring of 1e20 N m/rad asks for 10^12 steps a second."""
     plain = vi.mechanisms.double_pendulum()

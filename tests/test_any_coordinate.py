@@ -45,7 +45,9 @@ def along_all(kind, **angles):
 TAKING = sorted(set(REGISTRY) - {"Fixed", "Rod"})
 
 
-@pytest.mark.parametrize("kind", TAKING)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "SplineSurface")) for kind in TAKING]
+)
 def test_every_effort_along_every_coordinate_in_both_formulations(kind):
     mechanism = on_a_joint(kind, along_all(kind))
     state = random_velocity_state(np.random.default_rng(1), mechanism, 0.3)

@@ -132,6 +132,7 @@ def test_the_force_of_a_damper_of_points_is_that_of_their_velocities():
         assert found.angular[i] == pytest.approx(turning, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_change_of_a_spin_and_its_transpose():
     """Along motions of both bodies by differences, and as the matrix of the transpose."""
     mechanism = two_balls(vi.JointDamper("d", joint="ball", damping=1.0))

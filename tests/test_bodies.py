@@ -111,6 +111,7 @@ def sphere_mesh(subdivisions):
     return np.array(vertices), np.array(faces)
 
 
+@pytest.mark.slow
 def test_mesh_against_ellipsoid():
     errors = []
     for subdivisions in (3, 4):

@@ -373,6 +373,7 @@ def test_output_into_a_pipe_is_as_wide_as_columns_says(columns, width, monkeypat
     assert max(map(len, capsys.readouterr().out.splitlines())) == width
 
 
+@pytest.mark.slow
 def test_scenes_of_redmax_are_one_line_of_the_catalogue(capsys):
     main(["info"])
     (line,) = (line for line in capsys.readouterr().out.splitlines() if "redmax" in line)

@@ -197,6 +197,7 @@ def slider(compliance, damping_time):
     return vi.Mechanism("slider", [vi.Body.sphere("body", 0.1, 2.0)], [plane], gravity=(0, 0, 0))
 
 
+@pytest.mark.slow
 def test_the_row_of_notes_0_9():
     """Its velocities v' = v + h f / m, f at x + h/2 v' with v': m 2, alpha 1e-3, beta 0.01, h 0.05, x 0.1, v 0.3."""
     mechanism, h, x, v, places = slider(1e-3, 0.01), 0.05, 0.1, 0.3, [0.1]
@@ -234,6 +235,7 @@ def test_energy_holds():
     assert run.forces_along.potential.max() > 1e-3
 
 
+@pytest.mark.slow
 def test_reactions_are_those_of_rigid_joints():
     """Once the ringing of an unloaded start has died down; damping of half a step shows them half a step late."""
     state = pendulum().state(rates={"pin 0": 1.0, "pin 1": -3.0})
@@ -254,6 +256,7 @@ def test_rows_of_zero_compliance_are_rigid():
     assert apart(run, vi.simulate(pendulum(), 0.3, 1e-3)) > 1e-3
 
 
+@pytest.mark.slow
 def test_modes():
     """A body on springs of 1e5 N/m: 1 / 2 pi sqrt(k / m) in three directions."""
     body = vi.Body.box("box", (0.1, 0.2, 0.3), 2.0)

@@ -33,6 +33,7 @@ def moving(mechanism):
     return mechanism.state(velocity={"b": (1.0, 0, 0)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", [name for name, scheme in SCHEMES.items() if scheme.order > 2])
 def test_a_force_in_a_band_is_refused_with_its_value_and_the_bound(scheme):
     for lower, upper in SCHEMES[scheme].amplified:
@@ -41,6 +42,7 @@ def test_a_force_in_a_band_is_refused_with_its_value_and_the_bound(scheme):
                 vi.simulate(mechanism, 0.02, DT, scheme=scheme, state=moving(mechanism))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", [name for name, scheme in SCHEMES.items() if scheme.order > 2])
 def test_forces_below_the_bands_come_to_rest(scheme):
     for mechanism in dissipative(0.9 * SCHEMES[scheme].amplified[0, 0]):

@@ -58,6 +58,7 @@ def step(plan, ws, h=H):
     return ws.contacts.rate[0].copy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("swapped", "world"), [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_equal_differences(kind, swapped, world):

@@ -364,6 +364,7 @@ def test_gear_trains_take_linear_memory():
     assert entries(40) < 5 * entries(10)
 
 
+@pytest.mark.slow
 def test_coordinates_that_satisfy_the_couplings_need_no_solution(monkeypatch):
     """Time of starts in robots with many rotors: a chain of hinges, each with a rotor, at coordinates of all joints."""
     bodies, joints, forces = [], [], []

@@ -46,6 +46,7 @@ def test_dissipative_reduced_steps_end_the_motion(integrator, force):
         assert abs(left[-1]) <= (0.95 if force == "drag" else 0.5) * abs(left[1]) or z < 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("integrator", "bound"), [("heun", 2.0), ("rk4", 2.785), ("variational3", 6.0)])
 @pytest.mark.parametrize("force", FORCES)
 def test_reduced_steps_that_would_amplify_it_are_refused(integrator, bound, force):
@@ -67,6 +68,7 @@ METHODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_steps_that_leave_most_of_it_say_so(name):
     for force in ("joint damper", "bushing"):
@@ -76,6 +78,7 @@ def test_steps_that_leave_most_of_it_say_so(name):
     assert abs(rates(METHODS[name], "joint damper", 2.1)[1]) < 0.5
 
 
+@pytest.mark.slow
 def test_the_step_of_the_warning_resolves():
     with pytest.warns(vi.UnresolvedWarning) as told:
         rates(METHODS["gauss"], "joint damper", 1e3)
@@ -86,6 +89,7 @@ def test_the_step_of_the_warning_resolves():
     assert (np.abs(left[1:] / left[:-1]) <= 0.5).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [1, 2, 3, 5])
 def test_factors_are_those_of_steps(nodes):
     z = np.array([0.3, 3.0, 30.0, 3e5])
@@ -96,6 +100,7 @@ def test_factors_are_those_of_steps(nodes):
         np.testing.assert_allclose(left[1], diagonal_factor(nodes, np.array([30.0]))[0], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_light_links_between_heavy_ones_are_no_reason():
     """By its own inertia alone the yoke would be at c dt / m = 100."""
     rotor_body = vi.Body("rotor", mass=1.0, inertia=np.diag([0.002, 0.002, 0.004]), position=(0.2, 0, 0))
@@ -110,6 +115,7 @@ def test_light_links_between_heavy_ones_are_no_reason():
     vi.redmax.simulate(mechanism, 0.01, DT, integrator="gauss")
 
 
+@pytest.mark.slow
 def test_a_chosen_method_ends_the_motion():
     mechanism = rotor("joint damper", 1e3)
     state = mechanism.state(rates={"p": 1.0})

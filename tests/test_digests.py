@@ -88,6 +88,7 @@ def test_they_are_those_of_every_process(copy, before):
     assert digests(copy, PYTHONHASHSEED="1") == digests(copy, PYTHONHASHSEED="2") == before
 
 
+@pytest.mark.slow
 def test_comments_lines_and_docstrings_compile_nothing(copy, before, edit):
     for file in ("contacts/cones", "step", "ldu"):
         edit(f"step/{file}", "\n\n\n@njit\ndef", "\n\n\n# a comment\n\n\n@njit\ndef")

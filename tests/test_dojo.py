@@ -101,6 +101,7 @@ def in_angles(system):
     return sums @ system.A @ np.linalg.inv(sums)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "h"), CASES)
 def test_the_step_of_dojo(n, h):
     """Two poses lead to the next two: the derivative of that is the same."""
@@ -118,6 +119,7 @@ def test_the_step_of_dojo(n, h):
     assert by_both == pytest.approx(exact, abs=1e-9 * np.abs(exact).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2])
 def test_the_gap_to_dojos_state_is_of_second_order(n):
     """With its rates, those of the step before, in the place of rates at the node: local errors of order h^2."""

@@ -251,6 +251,7 @@ def test_a_mechanism_file_that_was_edited(tmp_path, here):
     assert again[0].trajectory.position[0].tobytes() == pendulum(1.5).state().position.tobytes()
 
 
+@pytest.mark.slow
 def test_a_measure_that_was_changed(tmp_path, here, monkeypatch):
     """Rows are worked out anew, from the runs that there are."""
     folder = tmp_path / "e"

@@ -72,6 +72,7 @@ def test_a_swing_is_no_spin():
     vi.simulate(mechanism, 3.0, 0.04, state=mechanism.state(coordinates={"h": 2.0}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("order", "most"), [(None, 3e-4), (2, 1e-4), (4, 1e-4)])
 def test_a_chosen_step_takes_spin_into_account(order, most):
     mechanism = wheel()

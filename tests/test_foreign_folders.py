@@ -48,6 +48,7 @@ def write_modules(folder):
         (folder / f"{name}.py").write_text(f"open({str(folder / 'RAN')!r}, 'a').write({name!r})\n")
 
 
+@pytest.mark.slow
 def test_workers_of_an_ensemble_import_nothing_of_the_folder(tmp_path):
     write_modules(tmp_path)
     times = ("--vary", "mass=1,2", "--duration", "0.02", "--dt", "0.01", "--workers", "1")

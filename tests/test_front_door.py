@@ -72,6 +72,7 @@ def by_keywords_and_by_parts(study):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "study",
     [

@@ -92,6 +92,7 @@ def test_a_case_follows_from_its_seed_and_number(name, folder):
 # ------------------------------------------------------------------------------- the table of calls is complete
 
 
+@pytest.mark.slow
 def test_every_public_name_is_called_with_all_its_parameters():
     from fuzz import _calls
 

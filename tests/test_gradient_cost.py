@@ -76,6 +76,7 @@ def test_an_objective_at_a_bound_is_differenced_from_one_side():
     assert np.count_nonzero(slopes) == 1
 
 
+@pytest.mark.slow
 def test_masses_of_a_moving_tree_compile_nothing(rng, monkeypatch):
     plain = vi.mechanisms.double_pendulum()
     start = {"coordinates": {"joint 1": 0.3, "joint 2": -0.4}, "rates": {"joint 1": 2.0}}

@@ -71,6 +71,7 @@ def test_through_an_impact(rng, restitution):
     assert abs(found["stop.lower"]) > 1e-3
 
 
+@pytest.mark.slow
 def test_an_impact_without_speed_has_no_derivative(monkeypatch):
     monkeypatch.setattr("varint.derivatives.linear.event_checks.GRAZING", 1e3)  # as if it were the slowest of all
     mechanism = with_forces(vi.mechanisms.n_pendulum(1), vi.JointStop("stop", joint="joint 1", lower=-0.1, upper=3.0))

@@ -371,6 +371,7 @@ def test_a_motion_that_adaptive_steps_follow(order):
         assert found[name] == pytest.approx(differences(value, 1e-3 * size), rel=1e-7)
 
 
+@pytest.mark.slow
 def test_adaptive_steps_end_at_the_duration():
     mechanism, state, names = adaptive_case("a chain")
     given = {"adaptive": True, "state": state}

@@ -122,6 +122,7 @@ def check_ends(rng, mechanism, dt):
     check_along(mechanism, names, rng, 2 * dt, dt, state=state, share=1.0)
 
 
+@pytest.mark.slow
 def test_numbers_that_would_lock_a_loop():
     """The axis of a hinge of a planar linkage: along itself nothing changes, out of the plane nothing moves."""
     mechanism = vi.mechanisms.four_bar()

@@ -125,6 +125,7 @@ def test_places_in_messages_of_the_compiler_are_left_out():
         assert cut("Element name " * MANY).startswith("Element name ")
 
 
+@pytest.mark.slow
 def test_many_mistakes_are_told_in_linear_time(written):
     count = 3000
     tables = "".join(f"[bodies.b{k}]\nmas = 1.0\n" for k in range(count))

@@ -115,6 +115,7 @@ def test_an_impact_beside_a_closed_row_in_all_methods(wall, ball):
         check(wall, ball, closed, side, e, pressed, run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ball", BALLS)
 def test_an_impact_on_a_body_with_prescribed_motion(ball):
     """The block moves at 0.3 m/s whatever hits it, by an impulse that the drive exerts."""

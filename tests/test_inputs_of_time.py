@@ -59,6 +59,7 @@ def test_instants_between_steps(exact):
         assert effort[0] == pytest.approx(torque(t), abs=1e-14)
 
 
+@pytest.mark.slow
 def test_steps_that_follow_the_motion(exact):
     errors = []
     for turn in (0.1, 0.05):

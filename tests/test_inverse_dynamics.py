@@ -97,6 +97,7 @@ def test_a_drive_is_what_a_motor_has_to_do():
     assert by_joint["crank pivot"] == pytest.approx(found["drive"])
 
 
+@pytest.mark.slow
 def test_a_chain_at_rest_takes_its_weight():
     mechanism = vi.mechanisms.n_pendulum(2, angle=np.pi / 2)
     run = vi.simulate(mechanism, 1e-3, 1e-3)
@@ -105,6 +106,7 @@ def test_a_chain_at_rest_takes_its_weight():
     assert np.abs(np.array([*held.values()])).max() < 1e-9  # it falls freely: that takes nothing
 
 
+@pytest.mark.slow
 def test_what_it_refuses():
     plain = vi.mechanisms.four_bar()
     run = vi.simulate(plain, 0.01, 1e-3)
@@ -138,6 +140,7 @@ def test_efforts_at_named_joints_replace_a_force_along_euler_angles():
         vi.inverse_dynamics(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate], ids=["maximal", "reduced"])
 def test_the_force_along_euler_angles_may_be_at_another_joint(simulate):
     arm = vi.Body("arm", mass=1.0, inertia=INERTIA, position=(0.2, 0.0, 0.0))

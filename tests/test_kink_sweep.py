@@ -136,6 +136,7 @@ def standing(mechanism):
     return still, still.state()
 
 
+@pytest.mark.slow
 def test_the_numbers_of_a_cable_at_its_rest_length():
     mechanism, state = standing(vi.mechanisms.double_pendulum())
     cable = vi.Cable("c", "world", "link 2", point_a=(0, 0, 1.0), point_b=(1.0, 0, 0), stiffness=20.0, damping=0.5)

@@ -52,6 +52,7 @@ def test_lengths_at_which_a_law_sets_in(kind, number, more, damping):
     assert by_number(force, number, mechanism, 0.4) == pytest.approx(np.mean(sides), rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("excitation", "more", "side"),
     [
@@ -129,6 +130,7 @@ def side(formulation, mechanism, state, number, sign, step=2e-4):
     return np.dot([-25.0, 48.0, -36.0, 16.0, -3.0], values) / (3.0 * sign * step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize(
     ("case", "number", "sign", "word"),
@@ -150,6 +152,7 @@ def test_a_run_that_stands_at_a_kink_has_the_derivative_of_the_larger_side(formu
     assert found == pytest.approx(side(formulation, *case, number, sign), rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize(
     ("case", "number", "sign"),
@@ -176,6 +179,7 @@ def test_starts_at_a_kink_are_told(formulation):
     gradient(mechanism, height, SHORT, STEP, with_respect_to=[name], state=mechanism.state(coordinates={"s": -0.01}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_inputs_of_all_nodes_at_a_kink_are_those_of_a_run_above_it(formulation):
     gradient, nodes = FORMULATIONS[formulation][0], np.zeros(round(SHORT / STEP) + 1)
@@ -196,6 +200,7 @@ def test_kinks_are_told_by_the_names_that_were_asked_for():
     assert found == pytest.approx(side("maximal", *floating(CABLE), "rest_length", -1), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_restitution_above_zero_opens_what_closes():
     """At 0.2 m/s the stop is met after 0.01 s; the ball comes back with e 0.2 m/s."""
     mechanism, state = floating(vi.JointStop("c", joint="s", lower=-0.002), rates={"s": -0.2})
@@ -204,6 +209,7 @@ def test_a_restitution_above_zero_opens_what_closes():
     assert found["c.restitution"] == pytest.approx(0.2 * 0.01 + 0.3 * 0.2, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_masses_of_paths_from_zero_are_refused_by_name():
     mechanism, state = lifting(excitation=0.5)
     with pytest.raises(vi.ArgumentError, match=r"'c\.mass' cannot change"):

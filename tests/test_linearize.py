@@ -121,6 +121,7 @@ def test_bodies_that_float(rng):
     check_accelerations(mechanism, state)
 
 
+@pytest.mark.slow
 def test_what_cannot_move():
     fixed = vi.Mechanism("fixed", [vi.Body.box("b", size=(1, 1, 1), mass=1.0)], [vi.Fixed("f", "world", "b")])
     for dt in (None, 0.01):
@@ -307,6 +308,7 @@ def test_eigenvalues_are_the_roots_of_the_modes(name):
     assert gaps.min(axis=1).max() < 1e-7 * np.abs(roots).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4, pytest.param(6, marks=pytest.mark.slow)])
 def test_steps_have_the_exponential_at_their_order(order):
     """At an equilibrium the flow of the linear system is exp(A t): the logarithm of a step tends to A dt."""
@@ -323,6 +325,7 @@ def test_steps_have_the_exponential_at_their_order(order):
     assert np.abs(found.B - held).max() < 5 * 0.05 ** (order + 1)
 
 
+@pytest.mark.slow
 def test_small_steps_tend_to_the_continuous_system(rng):
     """(A_d - I) / dt tends to A at first order, whatever the scheme, where the mechanism moves."""
     mechanism = vi.mechanisms.four_bar()
@@ -336,6 +339,7 @@ def test_small_steps_tend_to_the_continuous_system(rng):
     assert extrapolated == pytest.approx(exact.A, abs=1e-4 * np.abs(exact.A).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["n_pendulum", "spinning_top", "four_bar", "bricard", "stewart_platform"])
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_reduced_steps_keep_the_two_form(rng, name, order):
@@ -399,6 +403,7 @@ def midpoint_pendulum(q, p, u, h):
     return np.array([end, momentum]), np.array([end_by, momentum_by])
 
 
+@pytest.mark.slow
 def test_the_pendulum_of_treps_check():
     q, p, u, h = 0.2, 0.5, 0.8, 0.1
     mechanism = pendulum(u)
@@ -414,6 +419,7 @@ def test_the_pendulum_of_treps_check():
     assert np.log2(np.array(gaps[:-1]) / gaps[1:]) == pytest.approx(3.0, abs=0.2)
 
 
+@pytest.mark.slow
 def test_what_it_says_and_refuses():
     mechanism = vi.mechanisms.cart_pole()
     system = vi.linearize(mechanism)
@@ -471,6 +477,7 @@ def test_a_linearizer_gives_the_same_bits_at_every_state(rng, build, dt):
         assert np.array_equal(again.coordinates(states[1]), alone.coordinates(states[1]))
 
 
+@pytest.mark.slow
 def test_a_linearizer_goes_on_after_an_error():
     cart = vi.mechanisms.cart_pole()
     linearizer, state = vi.Linearizer(cart, 0.01, order=4), cart.state(rates={"pivot": 3.0})

@@ -77,6 +77,7 @@ def test_accelerations_of_every_joint_on_every_other(first, second, moving):
     check(first, second, moving)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), PAIRS[:2])
 def test_a_step_and_its_inputs(first, second):
     mechanism = carried(first, second)

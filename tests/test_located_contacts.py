@@ -203,6 +203,7 @@ def capsule_over_an_edge():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", [*LOCATED[:2], pytest.param("radau", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rtol", [1e-6, 1e-9])
 def test_a_capsule_slides_over_an_edge(integrator, rtol):
@@ -214,6 +215,7 @@ def test_a_capsule_slides_over_an_edge(integrator, rtol):
     assert run.velocity[-1, 0] == pytest.approx((-0.01492, -0.59702, -1.23862), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_an_overlap_at_the_nodes_is_reported(monkeypatch):
     """What no step has seen balances its energy: the first node with an overlap is told, with the contact."""
     monkeypatch.setattr(ContactEvents, "overlooks", lambda *_: False)
@@ -243,6 +245,7 @@ def test_a_box_that_rocks_on_a_smaller_one_comes_to_rest(friction):
     assert run.angular_velocity[-1, 0] == pytest.approx(same.angular_velocity[-1, 0], abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", LOCATED)
 @pytest.mark.parametrize("off", [0.0, 0.13])
 def test_a_blow_of_edge_on_edge(integrator, off):

@@ -54,6 +54,7 @@ def test_an_inverted_pole_stays_upright():
     assert np.log(shrunk) / (run.t[-1] / 2 / dt) == pytest.approx(np.log(slowest), rel=0.1)
 
 
+@pytest.mark.slow
 def test_steps_of_the_closed_loop_are_those_of_its_matrix():
     mechanism, dt = acrobot(), 0.01
     top = mechanism.state(coordinates={"joint 1": np.pi})
@@ -81,6 +82,7 @@ def test_an_acrobot_stays_upright_and_costs_what_was_said():
     assert cost == pytest.approx(x[0] @ found.cost @ x[0], rel=0.05)
 
 
+@pytest.mark.slow
 def test_gains_of_short_steps_tend_to_those_in_continuous_time():
     mechanism = vi.mechanisms.cart_pole()
     top = upright(mechanism)
@@ -138,6 +140,7 @@ def test_what_it_refuses():
         vi.lqr(mechanism, top).closed_loop(vi.mechanisms.four_bar())
 
 
+@pytest.mark.slow
 def test_weights_as_numbers_and_diagonals():
     cart = vi.mechanisms.cart_pole()
     upright = cart.state(coordinates={"pivot": np.pi})

@@ -23,6 +23,7 @@ def test_exponents_come_in_pairs(name, order):
     assert np.abs(found.rates.sum(axis=1)).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_an_upright_pendulum():
     """Its exponents are those of the linear equation, with a damper the roots of the damped one."""
     damping = 0.7
@@ -52,6 +53,7 @@ def test_the_largest_is_that_of_two_neighbouring_runs():
     assert found.exponents[0] > 1.0
 
 
+@pytest.mark.slow
 def test_a_long_interval_keeps_few_stages():
     mechanism = vi.mechanisms.double_pendulum()
     run = TangentRun(mechanism, scheme(4), mechanism.state(), 1e-3, 400)
@@ -61,6 +63,7 @@ def test_a_long_interval_keeps_few_stages():
     assert len(run.march.ws.tape.h) <= SPARE * ROOM + 1
 
 
+@pytest.mark.slow
 def test_what_it_says_and_refuses():
     mechanism = vi.mechanisms.double_pendulum()
     found = vi.lyapunov_spectrum(mechanism, 2.0, 0.02, **FEW)

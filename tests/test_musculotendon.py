@@ -164,6 +164,7 @@ def test_activation_follows_the_excitation():
     assert run.force["biceps"][-1] < 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, {"order": 4}, {"adaptive": 0.05}])
 def test_activation_at_the_start(given):
     """Without excitation da/dt = -a (1/2 + 3/2 a) / t2: log(a / (1/2 + 3/2 a)) falls at 1 / (2 t2)."""

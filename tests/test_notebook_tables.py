@@ -18,6 +18,7 @@ def held():
     return things()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [*SHOWN, "large diagnosis", "diagnosis", "comparison", "reduced run", "sweep"])
 def test_tables_are_small_whole_and_without_colours(held, what):
     text = held[what]._repr_html_()
@@ -42,6 +43,7 @@ def test_mechanisms_and_runs_have_a_small_picture_and_large_ones_none(held):
         assert not Tables(held[what]._repr_html_()).pictures
 
 
+@pytest.mark.slow
 def test_names_are_escaped(held):
     for what in ("loop mechanism", "loop run", "diagnosis", "comparison", "sweep"):
         text = held[what]._repr_html_()
@@ -49,6 +51,7 @@ def test_names_are_escaped(held):
         assert "<b>" not in text
 
 
+@pytest.mark.slow
 def test_a_table_says_what_was_left_out(held):
     assert "... 988 more" in held["large mechanism"]._repr_html_()
     assert "... 970 more" in held["large state"]._repr_html_()
@@ -131,6 +134,7 @@ def test_the_table_of_a_state_heads_its_columns():
     assert texts[1:7] == [*head, "0"]
 
 
+@pytest.mark.slow
 def test_a_wrong_state_is_shown_as_text(held):
     assert held["wrong state"]._repr_html_() is None
     assert repr(held["wrong state"]).startswith("State: position=500 of them, quat_wxyz=None, velocity='xxx")

@@ -281,6 +281,7 @@ def test_zero_mass_is_no_force():
         assert np.array_equal(runs[0].velocity, runs[1].velocity)
 
 
+@pytest.mark.slow
 def test_momentum_of_two_free_bodies():
     bodies = [
         vi.Body.box(name, (0.3, 0.2, 0.1), 1.0 + k, position=(0.5 * k, 0.1 * k, 0)) for k, name in enumerate("ab")

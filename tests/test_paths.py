@@ -104,6 +104,7 @@ def add_curvature(plan, ws, m, half_step):
             push_change(work.gradient[m, side], out[side], T, lean, -half_step * work.sum_effort[0], ws.ldu.D[i, :, k])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATHS)
 def test_values_gradients_and_blocks_are_those_of_the_measures(name, rng):
     mechanism = limbs(PATHS[name], smoothing=0.0 if name == "ring" else 0.005)

@@ -69,6 +69,7 @@ def test_normal_modes_of_a_double_pendulum(mode):
     check_closes(mechanism, orbit, 6)
 
 
+@pytest.mark.slow
 def test_a_loop_swings():
     mechanism = vi.mechanisms.four_bar()
     rest = vi.equilibrium(mechanism)
@@ -121,6 +122,7 @@ def test_a_driven_and_damped_pendulum_keeps_the_period_of_its_drive():
     assert run[-1].position == pytest.approx(orbit.state.position, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_an_upright_motion_is_unstable():
     mechanism = vi.mechanisms.double_pendulum(angle=0.0)
     modes = vi.modes(mechanism, mechanism.state(coordinates={"joint 2": np.pi}))

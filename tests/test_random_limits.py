@@ -30,6 +30,7 @@ def check(seed):
     assert np.abs(coarse.position - right.position).max() <= FAR * max(error, LEAST * size), seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 4, 57, 96, 153, 156, 183, 427, 1229, 2269, 5526])
 def test_limits_beside_each_other(seed):
     check(seed)

@@ -38,6 +38,7 @@ def test_there_are_36_presets():
         assert facts.keys() - {"baumgarte", "differs"} == {"dt", "duration", "energy"}
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in PRESETS])
 def test_published_energies(name):

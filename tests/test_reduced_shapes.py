@@ -314,6 +314,7 @@ def test_contacts_are_those_of_maximal_coordinates():
     assert found.acceleration == pytest.approx(expected.acceleration, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_shapes_that_no_step_foresees_are_told_once(monkeypatch):
     monkeypatch.setattr(ContactEvents, "overlooks", lambda *_: True)
     monkeypatch.setattr("varint.methods.reduced.events.search.MOST_SHORTER", 0)

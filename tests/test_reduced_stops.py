@@ -104,6 +104,7 @@ def test_weight_at_rest_on_a_rope(integrator):
 # ---------------------------------------------------------------------------------------- against each other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", CONTROLLED)
 def test_double_pendulum_after_six_impacts(integrator):
     reference = vi.redmax.simulate(double_pendulum(), 0.85, integrator="dop853", rtol=1e-12)
@@ -191,6 +192,7 @@ def test_three_balls_at_one_instant():
     assert [run.dissipated[f"f{k}"][-1] for k in range(3)] == pytest.approx([GRAVITY] * 3, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_impacts_at_once_take_energy_out_and_are_those_of_maximal_coordinates(rng):
     for _ in range(20):
         plain = random_tree(rng, 5, ("Revolute", "Prismatic"), gravity=(0, 0, 0))
@@ -238,6 +240,7 @@ def test_a_strong_damper_stops_what_leaves_a_stop(integrator):
     assert np.abs(run.coordinates["joint 1"] - 0.4).max() < 1e-4
 
 
+@pytest.mark.slow
 def test_a_rebound_beside_a_taut_length_keeps_its_energy():
     """A bead on a rod bounces off a stop with restitution 1 while its rope across the rod is taut."""
     seed = vi.mechanisms.n_pendulum(n=1, angle=0.4)
@@ -337,6 +340,7 @@ def exceeding(away, side, *, lands=None):
     return vi.Mechanism("beside", [*plain.bodies, box], [*plain.joints, base], forces=forces)
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("integrator", [*EXCEEDING, "euler"])
 @pytest.mark.parametrize("side", [1, -1])
@@ -358,6 +362,7 @@ def test_exceeded_stop_closes_whatever_the_sign_of_the_force(integrator, side):
     assert angles[0][-1] == pytest.approx(by_rates if implicit else by_acceleration, rel=bound)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("integrator", "lands"), [*((name, None) for name in ["dop853", "rk4", "bdf2", "euler"]), ("dop853", "ground")]
 )
@@ -381,6 +386,7 @@ def test_exceeded_stop_closes_beside_a_contact():
         assert run.coordinates["joint 1"] == pytest.approx(alone, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("integrator", "lands", "bound"),
     [

@@ -71,8 +71,10 @@ def test_runs_by_methods_of_one_step_go_on_from_a_node(method):
     assert_goes_on(vi.mechanisms.double_pendulum(), run_of(method), nodes=(7,))
 
 
-@pytest.mark.parametrize("method", ["euler", "heun", "bdf1"])
-@pytest.mark.parametrize("name", ["rolling_disc", "spline_knee"])
+@pytest.mark.parametrize(
+    "method", [*(pytest.param(name, marks=pytest.mark.slow) for name in ("euler", "heun")), "bdf1"]
+)
+@pytest.mark.parametrize("name", [pytest.param("rolling_disc", marks=pytest.mark.slow), "spline_knee"])
 def test_rows_that_drift_go_on_from_a_node(name, method):
     """Rates of a wheel that the integrator does not keep, and a coupling's sum, which comes back to its target."""
     assert_goes_on(getattr(vi.mechanisms, name)(), run_of(method), nodes=(30,))
@@ -98,6 +100,7 @@ def test_steppers_and_files_go_on_from_a_node(tmp_path):
     np.testing.assert_allclose(now, before, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "run"),
     {

@@ -71,6 +71,7 @@ def test_files_of_it_can_be_read_without_it(rival, tmp_path):
         REGISTERED[NAME] = kept
 
 
+@pytest.mark.slow
 def test_it_is_compared_and_called_by_its_name(rival):
     steps = {"duration": 0.1, "dt": [0.01, 0.005]}
     compared = vi.compare(vi.mechanisms.double_pendulum(), integrators=["dop853", NAME], **steps)

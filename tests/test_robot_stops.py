@@ -60,6 +60,7 @@ def test_an_arm_with_limits_of_all_kinds(robot_stops, arm):
     assert check(robot_stops, arm).starts == 2 * len(LIMITS)
 
 
+@pytest.mark.slow
 def test_a_stop_that_acts_within_its_limits_is_seen(robot_stops, arm, monkeypatch):
     """The check fails where a run differs: here the one with stops, under another gravity."""
     plain = robot_stops.FORMULATIONS["maximal"]

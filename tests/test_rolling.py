@@ -188,6 +188,7 @@ def test_chaplygins_sleigh():
     np.testing.assert_allclose(run.force["edge"][::10], reduced.force["edge"], atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate():
     mechanism, entry, errors = vi.mechanisms.ball_on_turntable(), module("ball_on_turntable"), []
 
@@ -319,6 +320,7 @@ def test_a_run_goes_back_to_its_start():
     assert np.abs(back.velocity[-1] + state.velocity).max() < 1e-10
 
 
+@pytest.mark.slow
 def test_adaptive_steps_follow_the_equations():
     mechanism, state = leaning_disc()
     exact = disc_by_equations(mechanism, state, 1.0)

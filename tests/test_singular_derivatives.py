@@ -52,6 +52,7 @@ def test_along_the_motion(rng, case, off, order):
         assert by_angle == pytest.approx(slope_of(lambda share: after(share, 0.0), 0.01), rel=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("off", [1e-7, *OFF, *MORE])
 @pytest.mark.parametrize("case", CASES)

@@ -191,6 +191,7 @@ def test_a_start_that_cannot_come_back_is_named(run, angle):
         run(mechanism, 1.0, mechanism.state(coordinates={"h": angle}, **BACK))
 
 
+@pytest.mark.slow
 @every_method
 def test_a_start_that_is_held_back_elsewhere_is_named(run):
     """By a rope that goes taut at 0.1 m, where the stop asks for 0.2 m."""
@@ -228,6 +229,7 @@ def test_units_of_stops_of_composite_joints_are_named(run):
             RUNS[run](mechanism, mechanism.state(coordinates={"c": q}))
 
 
+@pytest.mark.slow
 def test_runs_go_on_from_their_nodes_while_a_start_comes_back(tmp_path):
     """From a node's state, and from a file that was stopped: as the whole run, and to the same bits."""
     mechanism = four_bar()

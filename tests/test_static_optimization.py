@@ -138,6 +138,7 @@ def test_mass_of_a_muscle_in_the_efforts():
     assert np.abs(whole - none).max() > 4.0
 
 
+@pytest.mark.slow
 def test_mass_of_a_muscle_with_its_force():
     """``mass=`` of a Musculotendon is the PathMass of its path, in runs and in static optimisation."""
     path = [vi.At(*point) for point in TWO]

@@ -193,6 +193,7 @@ def test_work_counts_where_energy_does_not_stay():
     assert achieved(held, vi.choose_step(held, 4.0, energy_error=1e-3), 4.0) <= 1e-3
 
 
+@pytest.mark.slow
 def test_what_rests_or_keeps_its_energy_at_any_step_is_still_resolved():
     rest = vi.Mechanism("at rest", pendulum().bodies, pendulum().joints)
     assert vi.choose_step(rest, 2.0).dt > 0.01
@@ -246,6 +247,7 @@ def test_the_largest_duration():
     assert vi.choose_step(pendulum(), 1e308).dt > 0.0
 
 
+@pytest.mark.slow
 def test_what_no_trial_reaches_is_refused(monkeypatch):
     monkeypatch.setattr("varint.methods.variational.step_choice.MOST_TRIALS", 1)
     with pytest.raises(vi.ArgumentError, match=r"no step keeps the energy .* to 1e-09: .* the least error was"):

@@ -90,6 +90,7 @@ def rows_of(mechanism, found):
 CATALOGUE = ["double_pendulum", "cart_pole", "four_bar", "bennett", "governor", "spinning_top", "roller_coaster"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CATALOGUE, *TAKEN])
 def test_it_is_the_derivative_of_the_residual(name, rng):
     mechanism = sampled(name) if name in SAMPLES else getattr(vi.mechanisms, name)()
@@ -104,6 +105,7 @@ def test_it_is_the_derivative_of_the_residual(name, rng):
         np.testing.assert_allclose(matrix[part], expected[part], atol=1e-7 * scale)
 
 
+@pytest.mark.slow
 def test_its_blocks_have_names():
     mechanism = vi.mechanisms.four_bar()
     found = vi.step_matrix(mechanism, None, 0.01)
@@ -119,6 +121,7 @@ def test_its_blocks_have_names():
     assert f"{found.matrix.nnz} entries" in repr(found)
 
 
+@pytest.mark.slow
 def test_the_jacobian_and_the_reactions_hold_the_joints(rng):
     """G times the velocities is zero, and M a less all other forces is G^T times something."""
     mechanism = vi.mechanisms.four_bar(rate=3.0)
@@ -137,6 +140,7 @@ def test_the_jacobian_and_the_reactions_hold_the_joints(rng):
     np.testing.assert_allclose(G.T @ multipliers, force, atol=1e-13 * np.abs(force).max())
 
 
+@pytest.mark.slow
 def test_bodies_in_another_order_than_the_kernels(rng):
     """The description from the tip to the root: the same matrix, with its blocks exchanged."""
     mechanism = vi.mechanisms.n_pendulum(3)
@@ -152,6 +156,7 @@ def test_bodies_in_another_order_than_the_kernels(rng):
             np.testing.assert_allclose(blocks[0], blocks[1], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_newton_step_with_it_solves_the_step(rng):
     """From velocities that are a little off: the increment takes the residual to its square."""
     mechanism = vi.mechanisms.n_pendulum(4)
@@ -168,6 +173,7 @@ def test_a_newton_step_with_it_solves_the_step(rng):
     assert abs(after).max() < 1e-3 * max(abs(body).max(), abs(row).max())
 
 
+@pytest.mark.slow
 def test_a_chain_has_few_entries():
     """Bodies touch their own joints alone: entries grow as the links do."""
     counts = [vi.step_matrix(vi.mechanisms.n_pendulum(n), None, 0.001).matrix.nnz for n in (10, 20, 40)]

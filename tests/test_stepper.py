@@ -96,6 +96,7 @@ def test_more_nodes_than_there_is_room_for_at_once():
     assert_same(sim.trajectory(), run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [vi.Reduced("euler", dt=DT), vi.Reduced("bdf2", dt=DT), vi.Reduced("sdirk2", dt=DT)])
 def test_bits_of_reduced_runs(method):
     run = vi.simulate(vi.Problem(driven_four_bar(0.5), 30 * DT), method)
@@ -332,6 +333,7 @@ def test_other_threads_run_during_a_step():
     assert sim.time == pytest.approx(20.0)
 
 
+@pytest.mark.slow
 def test_linearize_is_that_of_the_mechanism_with_the_inputs():
     sim = vi.Stepper(driven_four_bar(), DT)
     sim.set("motor", 1.5)

@@ -153,6 +153,7 @@ GRADIENTS = {
 UNITS = {"d.damping": 50.0, "d.effort": 0.5, "d.linear": 200.0, "d.speed": 1.0, "d.stiffness": 20.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_gradients_are_those_of_the_run(name):
     def last(state):
@@ -178,6 +179,7 @@ def test_gradients_beside_prescribed_motions_are_refused():
         vi.gradient(mechanism, lambda state: 0.0, 0.04, 4e-3, with_respect_to=["d.damping"])
 
 
+@pytest.mark.slow
 def test_gradients_beside_them_of_dampers_that_are_not_strong():
     """By the bodies' own inertias the light body alone would have a strong damper; with its joints it has not."""
 

@@ -395,6 +395,7 @@ def test_trend_takes_diagnostics():
     assert vi.energy_trend(rare).slope == vi.energy_trend(fine).slope
 
 
+@pytest.mark.slow
 def test_errors_of_means_hold_for_short_runs_of_motions_that_linger():
     """Noise, and a slow change that a twentieth of it hides: batches of a few values look independent, and are not."""
     rng = np.random.default_rng(5)

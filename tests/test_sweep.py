@@ -275,6 +275,7 @@ def test_joints_with_several_coordinates_need_a_number():
         vi.mechanisms.spinning_top().sweep("tip", [0.0])
 
 
+@pytest.mark.slow
 def test_the_picture_of_a_sweep(tmp_path):
     mechanism = vi.mechanisms.slider_crank()
     sweep = mechanism.sweep("crank pivot", np.linspace(0, 3, 16))

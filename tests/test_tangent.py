@@ -17,6 +17,7 @@ SLOW = pytest.mark.slow, pytest.mark.many
 FAST = {"double_pendulum", "four_bar", "bennett", "governor", "wrapped_double_pendulum"}
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize(
     ("name", "order"),
@@ -38,6 +39,7 @@ def test_catalogue(rng, name, order):
     check_differences(marched, rng, 2, rtol=3e-7 if name == "andrews_squeezer" else 1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
@@ -48,6 +50,7 @@ def test_forces_and_couplings(rng, name, order):
     check_differences(marched, rng, 2)
 
 
+@pytest.mark.slow
 def test_couplings_that_are_not_linear(rng):
     mechanism = force_samples.sample_mechanism(np.random.default_rng(1), [force_samples.bent_map()])
     marched = Marched(mechanism, random_velocity_state(rng, mechanism, 0.3), 2e-3, 2)
@@ -59,6 +62,7 @@ def marks_of(seed):
     return [pytest.mark.slow] if seed < 20 else [pytest.mark.slow, pytest.mark.long]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=marks_of(k)) for k in range(2, 100))])
 def test_random_loops(seed):
     rng = np.random.default_rng(seed)
@@ -68,6 +72,7 @@ def test_random_loops(seed):
     check_differences(marched, rng, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 5))])
 @pytest.mark.parametrize("kind", PRODUCTS)
 def test_products_of_exponentials(kind, seed):
@@ -84,6 +89,7 @@ def two_form(a, b, angular):
     return np.sum(x * q - y * p) + np.sum(s * l - t * k) + np.sum(angular * np.cross(s, t))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4, *(pytest.param(order, marks=pytest.mark.slow) for order in (6, 8))])
 @pytest.mark.parametrize("name", ["n_pendulum", "spinning_top", "four_bar", "jansen_leg", "bricard", "sarrus"])
 def test_steps_keep_the_two_form(rng, name, order):
@@ -98,6 +104,7 @@ def test_steps_keep_the_two_form(rng, name, order):
     assert np.abs(end - start).max() < 1e-12 * np.abs(start).max()
 
 
+@pytest.mark.slow
 def test_halved_steps_are_kept(rng):
     """A top that turns further than a step may: the derivatives are those of the sub-steps that were taken."""
     mechanism = vi.mechanisms.spinning_top()

@@ -31,6 +31,7 @@ def chain_and_wheel(power):
     return vi.Mechanism("chain and wheel", bodies, joints, forces=forces, gravity=chain.gravity)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("power", [1e4, 1e6])
 @pytest.mark.parametrize("order", [2, 4])
 def test_a_chain_that_whips_is_reported_at_any_throughput(order, power):

@@ -51,6 +51,8 @@ from varint.model.forces.law import LAWS, VARIABLES
 from varint.model.joints import REGISTRY
 from varint.results.derived import QUANTITIES
 
+pytestmark = pytest.mark.slow  # all sources are read for each registry
+
 ROOT = Path(__file__).parent.parent
 DESCRIBES = {
     "varint/results/beam_deflection.py": "reports how far the nodes of a beam move",
@@ -236,6 +238,7 @@ def test_a_joint_is_one_file():
     in_one_file_each({name: files_of_class(cls, REGISTRY, machinery()) for name, cls in REGISTRY.items()})
 
 
+@pytest.mark.slow
 def test_a_mechanism_is_one_file():
     """The catalogue finds its files; nothing else of the package names one."""
     files = {path.stem for path in (ROOT / "mechanisms").glob("[!_]*.py")}

@@ -155,6 +155,7 @@ def test_a_rimless_wheel_that_is_too_slow_comes_to_rest_on_two_feet():
     assert feet.force.sum(axis=0) == pytest.approx([0, 0, weight], abs=1e-8)
 
 
+@pytest.mark.slow
 def test_a_woodpecker_pecks_its_way_down_as_in_reduced_coordinates():
     run = moved("woodpecker", 0.15)
     reduced = vi.redmax.simulate(run.mechanism, 0.15, 2e-4, integrator="dop853")

@@ -34,6 +34,7 @@ def from_poses(state):
     return replace(state, turns={}, memory={})
 
 
+@pytest.mark.slow
 @every_run
 def test_spring_is_wound_up_by_the_angle_asked_for(run):
     m = disc(SPRING)
@@ -227,6 +228,7 @@ def swing(start, t):
     return expm(A * t) @ start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["order 4", "dop853"])
 def test_bushing_follows_the_twist_past_half_a_turn_and_more(name):
     m, start = wilberforce(), (0.3, 0.0, 0.0, 0.0)
@@ -237,6 +239,7 @@ def test_bushing_follows_the_twist_past_half_a_turn_and_more(name):
     assert np.ptp(t.energy) < 1e-7 * t.energy[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["order 2", "rk4", pytest.param("sdirk2", marks=pytest.mark.slow)])
 def test_restart_of_a_twisted_bushing(name):
     m = wilberforce()
@@ -290,6 +293,7 @@ def ends(run):
     return {"first": float(run.coordinates["h"][0]), "last": float(run.coordinates["h"][-1])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
 def test_members_of_ensembles_start_with_turns(formulation):
     given = {"workers": 1, "measure": ends, "formulation": formulation}

@@ -184,6 +184,7 @@ def test_a_controller_that_reads_a_particle():
     assert along == pytest.approx(differences(by_masses, 0.02), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_own_gradient_of_an_objective():
     """Six parts: the last two by places and velocities of vertices, by name."""
     mechanism = hung()

@@ -120,6 +120,7 @@ def test_loops_and_bodies_on_the_world():
     assert np.abs(merged.reactions["post"].force).max() > 1.0
 
 
+@pytest.mark.slow
 def test_driven_adaptive_and_composed_runs():
     mechanism = four_bar()
     drive = vi.PrescribedMotion("drive", joint="pin 0", position=lambda t: 0.3 * np.sin(3.0 * t))
