@@ -90,15 +90,10 @@ def slopes(table, start, q, k, e_v, X, length, matrix):
 def reduce(matrix, k, order, choose):
     """Reduce P M to the identity by operations on columns of ``matrix`` (72,), in place.
 
-<<<<<<< HEAD
     ``matrix`` holds rows of k: on entry M; on return the identity in the rows of P, N M (P M)^-1 in those of N, and
     (P M)^-1 in rows 6 : 6 + k. ``order`` (6,): numbers of the components P, then N; written, by complete pivoting, if
-    ``choose``.
-=======
-    Leaves N M (P M)^-1 in N's rows of k and (P M)^-1 in rows 6 : 6 + k.
-    ``order`` (6,): components P, then N; chosen here by complete pivoting, and written, if ``choose``. Within a step
-    the joint is open by O(h^2), where coordinates depend on the choice, so that round-off must not decide it.
->>>>>>> s5-h59r
+    ``choose``. Within a step the joint is open by O(h^2), and coordinates depend on the choice: round-off must not
+    decide it.
     """
     for c in range(k):
         for n in range(k):
