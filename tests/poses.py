@@ -74,3 +74,19 @@ def arrays_of(record):
             yield part
         else:
             yield from arrays_of(part)
+
+
+def move_child(frames, child, x, R, v, w, rates):
+    """Fill the velocities v, w (nb + 1, 3), world, of body ``child`` of the joint ``frames`` from those of the other.
+
+    x (nb + 1, 3), R (nb + 1, 3, 3): poses of the bodies and the world; ``rates`` (dof,): of the joint.
+    """
+    B, twist = R[frames.b] @ frames.axes_b, frames.twist(x, R, rates)
+    dw = B @ twist[:3]
+    dv = B @ twist[3:] - np.cross(dw, R[frames.b] @ frames.origin_b)
+    if child == frames.b:
+        w[child] = w[frames.a] + dw
+        v[child] = v[frames.a] + np.cross(w[frames.a], x[child] - x[frames.a]) + dv
+    else:
+        w[child] = w[frames.b] - dw
+        v[child] = v[frames.b] - dv - np.cross(w[child], x[frames.b] - x[child])

@@ -19,6 +19,7 @@ from force_samples import (
     with_forces,
     with_measure,
 )
+from poses import move_child
 from random_mechanisms import random_body, random_closed, random_joint, random_tree, random_velocity_state, unit
 from scipy.spatial.transform import Rotation
 
@@ -191,7 +192,7 @@ def test_measures_of_coordinates_are_the_joint_coordinates(rng):
             frames = JointFrames(mechanism, joint)
             child = mechanism.body_index[joint.name]
             frames.place(child, x, R, q[joint.name])
-            frames.move(child, x, R, v, w, rates[joint.name])
+            move_child(frames, child, x, R, v, w, rates[joint.name])
         motion = np.hstack([v, np.einsum("nji,nj->ni", R, w)])[:-1]
         known = {number: q[joint.name] for number, joint in enumerate(mechanism.joints)}  # which of several
         value, gradient = measures_at(compiled, x, R, None, known)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from poses import measured, moved, pose_of, reachable, rows_at
+from poses import measured, move_child, moved, pose_of, reachable, rows_at
 from random_mechanisms import random_body, random_joint, unit
 
 import varint as vi
@@ -92,7 +92,7 @@ def test_rows_forbid_all_but_the_motions(kind, ends, rng):
         v, w = np.zeros_like(x), np.zeros_like(x)  # one end moves as it likes, the other by random rates
         v[:-1], w[:-1] = rng.standard_normal((2, len(mechanism.bodies), 3))
         child = rng.choice([body for body in (frames.a, frames.b) if body >= 0])
-        frames.move(child, x, R, v, w, rng.standard_normal(joint.dof))
+        move_child(frames, child, x, R, v, w, rng.standard_normal(joint.dof))
         twist = np.hstack([v, np.einsum("nji,nj->ni", R, w)])[:-1]
         np.testing.assert_allclose(np.einsum("rnk,nk->r", G, twist), 0.0, atol=1e-12)
 
@@ -146,7 +146,7 @@ def test_rates_are_those_of_the_coordinates(kind, ends, rng):
         v, w = np.zeros_like(x), np.zeros_like(x)
         if len(mechanism.bodies) == 2:
             v[1 - child], w[1 - child] = rng.standard_normal((2, 3))
-        frames.move(child, x, R, v, w, rates)
+        move_child(frames, child, x, R, v, w, rates)
         w = np.einsum("nji,nj->ni", R, w)
         ahead, behind = (measured(mechanism, "joint", *moved(x, R, s * h * v[:-1], s * h * w[:-1])) for s in (1, -1))
         np.testing.assert_allclose((ahead - behind) / (2 * h), rates, atol=1e-7)
