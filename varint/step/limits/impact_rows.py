@@ -24,6 +24,7 @@ MOST_CHANGES = 20  # closings and openings of limits in one step, after which cl
 FEW_IMPACTS, MOST_IMPACTS, REST_SHARE = 3, 20, 1e-3
 PARTING = 1e-10  # threshold of rates, m/s or rad/s, and of negative impulses relative to the momenta
 ALIKE = 1e-9  # relative difference up to which two rates count as equal
+SHORTFALL = 1e-6  # of the largest rate: where a rebound lacks less, its row does not depend on other rows
 ANY = -1  # in place of a component: limits of all components
 OUT_OF_REACH = 1.0  # m/s or rad/s: rate entered for a limit that does not touch, any above zero
 LAWFUL, CHANGED, CYCLES = range(3)  # results of `change_sides`
@@ -153,7 +154,7 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
         p, L = vector(ws.momentum[i]), vector(ws.momentum[i, 3:])
         momenta += math.sqrt(dot(p, p)) + math.sqrt(dot(L, L)) / plan.bodies.length[0]
     pulls, driven, puller, beyond, missed = PARTING, PARTING, -1, -1, -1
-    most = _round_off(search)
+    most = _small_rate(search)
     furthest, stay = passes < FURTHEST * count, search.changes[0] >= MOST_CHANGES
     for n in range(count):
         search.impulse[n] = 0.0
@@ -185,13 +186,13 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
 
 
 @njit
-def _round_off(search):
-    """Return the difference of rates, m/s or rad/s, that counts as zero; by ``search.rate`` (nl,) before the impact."""
+def _small_rate(search):
+    """Return the shortfall of a rebound, m/s or rad/s, up to which it is round-off; by ``search.rate`` (nl,)."""
     fastest = 0.0
     for n in range(search.taking.size):
         if search.taking[n]:
             fastest = max(fastest, abs(search.rate[n]))
-    return max(PARTING, ALIKE * fastest)
+    return max(PARTING, SHORTFALL * fastest)
 
 
 @njit
@@ -202,7 +203,7 @@ def _open_others(plan, ws, missed, share, stay):
     rebound of ``missed`` leaves below their own become active again. ``share``: factor on the rebounds. ``stay``:
     whether limits that were closed before the impact remain active.
     """
-    search, any_opened, tolerance = ws.search, False, _round_off(ws.search)
+    search, any_opened, tolerance = ws.search, False, _small_rate(ws.search)
     for n in range(search.taking.size):
         kept = n == missed or (stay and search.was_closed[n]) or ws.efforts.floor[n] < 0.0
         if ws.efforts.closed[n] and not kept and share * search.rebound[n] - search.after[n] <= tolerance:
