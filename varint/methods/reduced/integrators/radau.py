@@ -7,7 +7,8 @@ from varint.methods.reduced.integrators.base import register
 from varint.methods.reduced.integrators.error_controlled import Adaptive
 from varint.methods.reduced.inverse import InverseDynamics
 
-OPTIONAL = ("h_abs_old", "error_norm_old", "LU_real", "LU_complex", "Z", "jac_factor", "y_old", "t_old")
+OPTIONAL = ("h_abs_old", "error_norm_old", "LU_real", "LU_complex", "Z", "y_old", "t_old")
+SHIFT = 1.5e-8  # of the size of a coordinate or rate: differences for derivatives, the root of the round-off of one
 
 
 @register
@@ -26,7 +27,7 @@ class RadauIIA(Adaptive):
         equations = self.equations
         touches = self.events is not None and self.events.acts
         exact = not (equations.row_count or equations.drives or equations.law_state.size or touches)
-        self.options["jac"] = self._jacobian if exact else None
+        self.options["jac"] = self._jacobian if exact else self._differences
         super()._make_solver(first_step)
 
     def _jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
@@ -44,6 +45,22 @@ class RadauIIA(Adaptive):
         J[nq : 2 * nq, :nq], J[nq : 2 * nq, nq : 2 * nq] = by_q, by_rates
         return J
 
+    def _differences(self, t: float, y: np.ndarray) -> np.ndarray:
+        """Return the derivatives (n, n) of the slope by y, by forward differences.
+
+        Those that scipy takes otherwise lengthen each time along what nothing depends on, such as the position of a
+        body that floats, without end. On works and impulses nothing depends.
+        """
+        e, slope, J = self.equations, self._slope(t, y), np.zeros((y.size, y.size))
+        turns = np.abs(e.work.subspace[:, :3]).max(axis=1) > 0.0
+        sizes = np.ones(y.size)
+        sizes[: 2 * e.nq] = np.tile(np.where(turns, 1.0, e.compiled.length), 2)
+        for i in (*range(2 * e.nq), *range(2 * e.nq + e.ne, self.own)):
+            shifted = y.copy()
+            shifted[i] += SHIFT * max(abs(y[i]), sizes[i])
+            J[:, i] = (self._slope(t, shifted) - slope) / (shifted[i] - y[i])
+        return J
+
     def memory(self) -> dict[str, np.ndarray]:
         """Return also the matrices of Newton's iteration, which last over steps, and the stages it starts from."""
         s, n = self.solver, self.y.size
@@ -58,7 +75,6 @@ class RadauIIA(Adaptive):
             "LU_complex": np.array(complex_[0]),
             "pivots": np.array([real[1], complex_[1]], dtype=np.int64),
             "Z": np.zeros((3, n)) if s.Z is None else np.array(s.Z),
-            "jac_factor": np.zeros(n) if s.jac_factor is None else np.array(s.jac_factor),
             "y_old": np.zeros(n) if s.y_old is None else np.array(s.y_old),
         }
 
@@ -74,7 +90,6 @@ class RadauIIA(Adaptive):
             "LU_real": (np.asfortranarray(saved["LU_real"]), pivots[0]),
             "LU_complex": (np.asfortranarray(saved["LU_complex"]), pivots[1]),
             "Z": saved["Z"].copy(),
-            "jac_factor": saved["jac_factor"].copy(),
             "y_old": saved["y_old"].copy(),
             "t_old": numbers[2],
         }
