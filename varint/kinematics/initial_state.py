@@ -22,14 +22,14 @@ def checked_start(mechanism: CompiledStructure, state: State, ws: Workspace | No
     """
     state = checked_arrays(mechanism, state)
     left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None], ws)[0]
-    if not left <= largest_gap(mechanism, state):
+    if not left <= largest_gap(mechanism, state.position):
         raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
     return with_turns(mechanism, mechanism.compiled, state)
 
 
-def largest_gap(mechanism: CompiledStructure, state: State) -> float:
-    """Return the largest opening of a joint in a state to start from, m."""
-    return float(LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(state.position).max())
+def largest_gap(mechanism: CompiledStructure, position: np.ndarray) -> float:
+    """Return the largest opening of a joint in a state to start from, m, with its bodies at ``position`` (nb, 3)."""
+    return float(LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(position).max())
 
 
 def checked_arrays(mechanism: CompiledStructure, state: State) -> State:

@@ -24,8 +24,8 @@ def check_stops(mechanism: CompiledStructure, state: State, gaps: np.ndarray, wi
         _check_room(mechanism, with_joints)
     if not gaps.size or state.beyond_stops == COME_BACK:
         return
-    angular = np.array([_is_angle(mechanism, compiled.force[e]) for e in limits.element], dtype=bool)
-    tolerance = largest_gap(mechanism, state) / np.where(angular, compiled.length, 1.0)
+    angular = np.array([is_angle(mechanism, compiled.force[e]) for e in limits.element], dtype=bool)
+    tolerance = largest_gap(mechanism, state.position) / np.where(angular, compiled.length, 1.0)
     for n in np.flatnonzero(~(gaps >= -tolerance)).tolist():
         stop = mechanism.forces[compiled.force[limits.element[n]]]
         unit, side = "rad" if angular[n] else "m", "upper" if limits.sign[n] > 0 else "lower"
@@ -44,7 +44,7 @@ def cannot_come_back(labels: Iterable[str]) -> str:
     return f"a start beyond a stop cannot come back: no motion obeys all of {', '.join(labels)} at once"
 
 
-def _is_angle(mechanism: CompiledStructure, force: int) -> bool:
+def is_angle(mechanism: CompiledStructure, force: int) -> bool:
     """Return whether the stop of that number is one of an angle, whose unit is rad, else m."""
     efforts = [element for element in mechanism.elements[force] if isinstance(element, Effort)]
     return any(measure.angular for effort in efforts for measure in effort.measures)

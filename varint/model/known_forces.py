@@ -358,14 +358,8 @@ USES = {
         "runs that restart from a state of another run or go backward in time",
         (*NOT_FROM_STATE, "moved"),
     ),
-    "rest": Use(
-        "`vi.modes`, `vi.equilibrium`", "small motions about rest", (*NOT_FROM_STATE, "hard", "moved", "rolling")
-    ),
-    "linearize": Use(
-        "`vi.linearize`",
-        "derivatives of accelerations (for hard stops give dt=)",
-        (*NOT_FROM_STATE, "hard", "moved", "rolling"),
-    ),
+    "rest": Use("`vi.modes`, `vi.equilibrium`", "small motions about rest", (*NOT_FROM_STATE, "moved", "rolling")),
+    "linearize": Use("`vi.linearize`", "derivatives of accelerations", (*NOT_FROM_STATE, "moved", "rolling")),
     "linearize step": Use(
         "`vi.linearize(dt=)`", "derivatives of one step", (*NOT_FROM_STATE, "soft events", "moved", "rolling")
     ),
@@ -389,7 +383,7 @@ USES = {
         "gradients in reduced coordinates",
         ("impulses", "contacts", "path", "hard", "moved", "several", "bent", *INPUTS, "rolling"),
     ),
-    "inverse dynamics": Use("`vi.inverse_dynamics`", "inverse dynamics", (*RARE, "hard", "rolling")),
+    "inverse dynamics": Use("`vi.inverse_dynamics`", "inverse dynamics", (*RARE, "rolling")),
 }
 
 

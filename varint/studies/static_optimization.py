@@ -22,7 +22,14 @@ from scipy.linalg import null_space
 from varint.base.checks import of_type, sequence_of
 from varint.base.display import count_text, value_text
 from varint.base.errors import ArgumentError
-from varint.derivatives.linear.joint_motion import JointMotion, by_joint, joint_motion, required_efforts, without
+from varint.derivatives.linear.joint_motion import (
+    JointMotion,
+    by_joint,
+    check_stops,
+    joint_motion,
+    required_efforts,
+    without,
+)
 from varint.derivatives.linear.path_arms import path_arms
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.equations_of_motion import EquationsOfMotion
@@ -95,7 +102,7 @@ def static_optimization(
 
     Tensions follow length and rate of each path, without the time that activations take to rise and fall. The residual
     is the effort that the muscles cannot exert with activations from 0 to 1; it is the least possible. The mass of
-    muscles counts, and all other forces act, but for prescribed motions of joints.
+    muscles counts, and all other forces act, but for prescribed motions of joints; hard stops have to be open.
 
     Parameters
     ----------
@@ -116,6 +123,7 @@ def static_optimization(
     relaxed = without(mechanism, slack)
     idle = without(mechanism, {name: _changed(muscle, max_force=0.0) for name, muscle in slack.items()})
     motion, equations = joint_motion(relaxed, t, coordinates), EquationsOfMotion(idle)
+    check_stops(mechanism, equations, motion)
     required, kinematics = required_efforts(equations, motion), TreeKinematics(relaxed)
     arms = path_arms(kinematics, names, zip(motion.q, motion.rates, strict=True))
     passive, active = _tensions(relaxed, equations, motion, names)

@@ -6,7 +6,9 @@ from varint.base.checks import of_type
 from varint.base.errors import ArgumentError, ConvergenceError
 from varint.derivatives.linear.rest import Rest, at_rest
 from varint.kinematics.assembly import checked_state
+from varint.kinematics.open_stops import check_open
 from varint.mechanism.mechanism import Mechanism
+from varint.model.known_forces import USES
 from varint.model.rotation_vectors import quat_from_vector, quat_product
 from varint.model.state import State
 
@@ -31,7 +33,7 @@ def equilibrium(mechanism: Mechanism, state: State | None = None) -> State:
     Raises
     ------
     ArgumentError
-        Hard stops, laws with an internal variable.
+        A hard stop that is closed in the equilibrium that the mechanism has without it, laws with an internal variable.
     ConvergenceError
         No equilibrium was found, such as for a falling mechanism.
     """
@@ -44,6 +46,7 @@ def equilibrium(mechanism: Mechanism, state: State | None = None) -> State:
     for _ in range(ITERATIONS):
         rest = at_rest(mechanism, here)
         if np.abs(rest.unbalanced).max(initial=0.0) <= BALANCED * rest.push(length):
+            check_open(mechanism, here, USES["rest"])
             return here
         motion = _step(rest, length).reshape(-1, 6)
         dx, turn = np.zeros_like(x), np.zeros_like(x)

@@ -19,6 +19,7 @@ from varint.base.display import names_text
 from varint.base.errors import ArgumentError
 from varint.derivatives.linear.minimal_coordinates import mobility
 from varint.kinematics.frames import JointFrames, with_world
+from varint.kinematics.open_stops import Pose, check_open_along
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Constraint, Element, Force
@@ -28,7 +29,7 @@ from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.results.forces import forces_at
 from varint.results.reactions import accelerations_and_reactions
-from varint.results.since import turns_of_laws
+from varint.results.since import turns_before, turns_of_laws
 from varint.runs.trajectory import Trajectory
 from varint.step.derivatives.accelerations import second_rates
 from varint.step.workspace import workspace
@@ -78,8 +79,9 @@ def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None
         No coordinate to act at: no commanded force, and no ``joints``. A commanded force along Euler angles, without
         ``joints``. An unknown joint. Efforts that are not unique: their coordinates depend on each
         other, or there are more of them than degrees of freedom. A motion that requires efforts elsewhere.
-        Forces that are not supported: hard stops, hard contacts, joint friction that depends on the normal load,
-        deformable bodies, masses along paths, and rolling constraints (docs/known_forces.md).
+        A hard stop that is closed at a recorded node. Forces that are not supported: hard contacts, joint friction that
+        depends on the normal load, deformable bodies, masses along paths, and rolling constraints
+        (docs/known_forces.md).
     MechanismError
         In maximal coordinates, an effort at a coordinate of a massless intermediate link, as in a `Rod`.
     """
@@ -164,6 +166,7 @@ def _motion(trajectory: Trajectory, joints: Sequence[str] | None) -> _Motion:
             f"'{mechanism.name}' has no commanded force along a joint coordinate: use joints= to name the joints with"
             " an effort"
         )
+    _check_stops(trajectory)
     others = [k for k, force in enumerate(mechanism.forces) if not _is_replaced(force)]
     stripped = replace(mechanism, forces=[mechanism.forces[k] for k in others])
     arrays = trajectory.position, trajectory.quat_wxyz, trajectory.velocity, trajectory.angular_velocity
@@ -174,6 +177,20 @@ def _motion(trajectory: Trajectory, joints: Sequence[str] | None) -> _Motion:
     load = trajectory.load + forces_at(stripped, *arrays, trajectory.command[:, others], states, turns).load
     acceleration = np.concatenate([trajectory.acceleration, trajectory.angular_acceleration], axis=2)
     return _Motion(stripped, places, arrays, acceleration, load)
+
+
+def _check_stops(trajectory: Trajectory) -> None:
+    """Raise ArgumentError if a hard stop is closed at a recorded node."""
+    if not trajectory.mechanism.compiled.plan.limits.measure.size:
+        return
+    near = turns_before(trajectory)
+    nodes = zip(trajectory.t, trajectory.position, trajectory.quat_wxyz, strict=True)
+    poses = (
+        Pose(position, quat, near if node == 0 else None, f" at recorded node {node}, t = {t:.9g} s")
+        for node, (t, position, quat) in enumerate(nodes)
+    )
+    remedy = "take a part of the run in which it is open, run[i:j]"
+    check_open_along(trajectory.mechanism, poses, USES["inverse dynamics"].plural, remedy)
 
 
 def _acts_along(force: Force) -> bool:

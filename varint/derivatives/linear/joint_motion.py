@@ -11,12 +11,15 @@ from numpy.typing import ArrayLike
 
 from varint.base.checks import array_of, known_name, of_type
 from varint.base.errors import ArgumentError
+from varint.kinematics.open_stops import Pose, check_open_along
+from varint.kinematics.turns import near_of
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.equations_of_motion import EquationsOfMotion
 from varint.methods.reduced.tree import Tree, find_tree
 from varint.model.forces.base import Force
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
+from varint.model.known_forces import is_hard
 
 DEGREE = 5  # of the splines: accelerations are smooth, and of fourth order in the spacing
 OPEN = 1e-4  # of the size of a part: how far a table may open loops
@@ -77,9 +80,21 @@ def _leader(mechanism: Mechanism, name: str, given: Mapping[str, ArrayLike]) -> 
 
 
 def without(mechanism: Mechanism, replaced: Mapping[str, Force]) -> Mechanism:
-    """The mechanism without prescribed motions of joints, and with other forces in place of those of the names."""
-    forces = [replaced.get(force.name, force) for force in mechanism.forces if not isinstance(force, Driven)]
+    """The mechanism without prescribed motions of joints and hard stops, with other forces in place of those named."""
+    kept = (force for force in mechanism.forces if not (isinstance(force, Driven) or is_hard(mechanism, force)))
+    forces = [replaced.get(force.name, force) for force in kept]
     return replace(mechanism, forces=forces)
+
+
+def check_stops(mechanism: Mechanism, equations: EquationsOfMotion, motion: JointMotion) -> None:
+    """Raise ArgumentError if a hard stop of ``mechanism`` is closed in the motion, which ``equations`` go through."""
+    if not any(is_hard(mechanism, force) for force in mechanism.forces):
+        return
+    states = ((t, equations.state(q, rates)) for t, q, rates, _ in zip(*motion, strict=True))
+    poses = (
+        Pose(state.position, state.quat_wxyz, near_of(mechanism, state), f" at t = {t:.9g} s") for t, state in states
+    )
+    check_open_along(mechanism, poses, "efforts of motions", "take times at which it is open")
 
 
 class Required(NamedTuple):
@@ -114,7 +129,7 @@ def efforts_of_motion(
     """The efforts at the joints of a tree that a motion given as a table requires: M ddq + bias - forces.
 
     Mass along paths (`PathMass`, ``mass=`` of `Musculotendon`) counts. All forces of the mechanism act, but for
-    prescribed motions of joints. `inverse_dynamics` does the same for a run, and for loops.
+    prescribed motions of joints; hard stops have to be open. `inverse_dynamics` does the same for a run, and for loops.
 
     Parameters
     ----------
@@ -132,12 +147,14 @@ def efforts_of_motion(
     Raises
     ------
     ArgumentError
-        A joint that is missing or unknown, arrays of other lengths, loops or couplings; forces that time and state do
-        not determine, as muscles with an activation: `static_optimization` takes these.
+        A joint that is missing or unknown, arrays of other lengths, loops or couplings; a hard stop that is closed at
+        one of the times; forces that time and state do not determine, as muscles with an activation:
+        `static_optimization` takes these.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     bare = without(mechanism, {})
     motion, equations = joint_motion(bare, t, coordinates), EquationsOfMotion(bare)
+    check_stops(mechanism, equations, motion)
     required = required_efforts(equations, motion)
     if required.rows.shape[1]:
         raise ArgumentError(

@@ -18,6 +18,7 @@ from varint.derivatives.linear.second import SecondDerivatives, SecondOrder
 from varint.derivatives.linear.step_tangents import TangentRun, basis_of
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.initial_state import checked_start
+from varint.kinematics.open_stops import check_open
 from varint.kinematics.turns import count_from, near_of
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.method import Variational
@@ -207,8 +208,8 @@ def linearize(
     Raises
     ------
     ArgumentError
-        What has no derivative: laws with internal variables; hard stops without ``dt``, and with it one that is
-        reached with zero speed, or at the instant of a node or of another impact.
+        What has no derivative: laws with internal variables; hard stops that are closed in the state, without
+        ``dt``, and with it one that is reached with zero speed, or at the instant of a node or of another impact.
     StateError
         A state that leaves joints open; one in which the joint coordinates do not determine the motion.
     ConvergenceError
@@ -273,6 +274,8 @@ class Linearizer(Shown):
         """
         mechanism, system = self.mechanism, self._system
         state = checked_start(mechanism, mechanism.state() if state is None else state, self._joints)
+        if self.dt is None:
+            check_open(mechanism, state, USES["linearize"])
         system.place(state)
         found = system.read(system.changes(system.basis))
         about, n2 = system.coordinates, len(system.basis)

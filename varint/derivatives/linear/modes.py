@@ -12,7 +12,9 @@ from varint.base.errors import ArgumentError, StateError
 from varint.derivatives.linear.equilibrium import equilibrium
 from varint.derivatives.linear.rest import at_rest
 from varint.kinematics.assembly import checked_state
+from varint.kinematics.open_stops import check_open
 from varint.mechanism.mechanism import Mechanism
+from varint.model.known_forces import USES
 from varint.model.state import State
 
 AT_REST = 1e-6  # of weights and stiffness: what may push at an equilibrium
@@ -73,11 +75,13 @@ def modes(mechanism: Mechanism, state: State | None = None) -> Modes:
     Raises
     ------
     ArgumentError
-        Hard stops, laws with an internal variable. StateError: a state in which forces do not balance.
+        Hard stops that are closed in the state, laws with an internal variable. StateError: a state in which forces do
+        not balance.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     state = equilibrium(mechanism) if state is None else state
     checked_state(mechanism, state, "state")
+    check_open(mechanism, state, USES["rest"])
     rest = at_rest(mechanism, state)
     push, largest = np.abs(rest.unbalanced).max(initial=0.0), rest.push(mechanism.compiled.length)
     if push > AT_REST * largest:

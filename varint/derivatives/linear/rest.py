@@ -54,7 +54,7 @@ class Rest:
 
 
 def at_rest(mechanism: Mechanism, state: State) -> Rest:
-    """`Rest` at the pose of ``state`` and t = 0; raises ArgumentError for hard stops and laws with states."""
+    """`Rest` at the pose of ``state`` and t = 0; hard stops take no part. Raises ArgumentError: laws with states."""
     compiled = mechanism.compiled
     plan, order, nb = compiled.plan, compiled.order, compiled.plan.bodies.mass.size
     refuse(mechanism, USES["rest"])

@@ -144,7 +144,7 @@ def short_figures(
     room = _free_room(key) or Room(key, compiled, steps)
     if not room.spare.contents:  # too large to be renewed
         return None
-    figures = room.figures(compiled, state, largest_gap(mechanism, state))
+    figures = room.figures(compiled, state, largest_gap(mechanism, state.position))
     ROOMS.append(room)
     del ROOMS[:-MOST_ROOMS]
     return figures
