@@ -42,6 +42,7 @@ OPTIONS = {
     "resume='any'": "--resume any",
     "overwrite=True": "--force",
     "repair=True": "--repair",
+    "packages=": "--packages",
 }  # what messages say in Python, and here
 
 

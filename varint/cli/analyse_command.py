@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from varint.cli.shared import RUN_FILES, Commands, add_repair, find_mechanism, print_repairs
+from varint.cli.shared import RUN_FILES, Commands, add_import_options, find_mechanism, print_repairs
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
@@ -31,13 +31,19 @@ VERBS = {
     "lyapunov": Verb(
         "largest Lyapunov exponent",
         False,
-        ("param", "repair", "duration", "dt", "order", "scheme", "interval", "separation"),
+        ("param", "repair", "packages", "duration", "dt", "order", "scheme", "interval", "separation"),
     ),
     "exponents": Verb(
-        "all Lyapunov exponents", False, ("param", "repair", "duration", "dt", "order", "scheme", "interval", "count")
+        "all Lyapunov exponents",
+        False,
+        ("param", "repair", "packages", "duration", "dt", "order", "scheme", "interval", "count"),
     ),
-    "order": Verb("order of accuracy of schemes", False, ("param", "repair", "duration", "dt", "order", "reference")),
-    "reversal": Verb("a motion forward and back", False, ("param", "repair", "duration", "dt", "order", "scheme")),
+    "order": Verb(
+        "order of accuracy of schemes", False, ("param", "repair", "packages", "duration", "dt", "order", "reference")
+    ),
+    "reversal": Verb(
+        "a motion forward and back", False, ("param", "repair", "packages", "duration", "dt", "order", "scheme")
+    ),
 }
 OPTIONS = tuple(dict.fromkeys(option for verb in VERBS.values() for option in verb.options))
 
@@ -87,7 +93,7 @@ def _add_options_of_mechanisms(parser: ArgumentParser) -> None:
         "-p", "--param", action="append", metavar="KEY=VALUE",
         help="parameter of a mechanism of the catalogue or a file, as often as needed; Python literals or text",
     )  # fmt: skip
-    add_repair(parser)
+    add_import_options(parser)
     parser.add_argument("--duration", type=float, metavar="S", help=f"s, default {DURATION:g}")
     steps = f"s, default {DT:g}; of order from the largest to the smallest, default {','.join(map(str, STEPS))}"
     parser.add_argument("--dt", type=numbers, metavar="S,...", help=steps)
@@ -173,7 +179,8 @@ def _of_mechanism(study: str, source: str, arguments: dict[str, Any]) -> "Study"
     import varint
 
     options = dict(arguments)
-    mechanism = find_mechanism(source, options.pop("param", []), options.pop("repair", False))
+    of_file = options.pop("repair", False), options.pop("packages", None)
+    mechanism = find_mechanism(source, options.pop("param", []), *of_file)
     print_repairs(mechanism)
     duration = options.pop("duration", DURATION)
     if study == "order":

@@ -88,7 +88,7 @@ def _all(args: Namespace, settings: dict[str, Any]) -> "Report":
     from varint.studies.comparison.files import text_path
 
     order = settings.pop("order", [2])
-    if settings or args.param or args.repair or len(order) > 1:
+    if settings or args.param or args.repair or args.packages or len(order) > 1:
         raise ArgumentError("--all takes one --order, and --output: each mechanism has steps and parameters of its own")
     if args.output:
         text_path(args.output)

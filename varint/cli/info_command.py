@@ -49,20 +49,19 @@ def execute(args: Namespace) -> Report:
     from varint.cli.shared import find_mechanism
 
     of_run = args.mechanism is not None and Path(args.mechanism).suffix.lower() in RUN_FILES
-    if (args.param or args.repair) and (args.mechanism is None or of_run):
+    if (args.param or args.repair or args.packages) and (args.mechanism is None or of_run):
         reason = f"'{args.mechanism}' is a run" if of_run else "none is named"
+        option = "--repair" if args.repair else "--packages"
         option, use = (
-            ("-p", "parameters are for mechanisms")
-            if args.param
-            else ("--repair", "--repair is for files of mechanisms")
+            ("-p", "parameters are for mechanisms") if args.param else (option, f"{option} is for files of mechanisms")
         )
         raise ArgumentError(f"{use}, {reason}: leave out {option}")
     if args.mechanism is None:
         return Report([Catalogue()])
     if of_run:
         return _run(args.mechanism)
-    mechanism = find_mechanism(args.mechanism, args.param, args.repair)
-    return _mechanism(mechanism, args.mechanism, args.param, bool(args.repair))
+    mechanism = find_mechanism(args.mechanism, args.param, args.repair, args.packages)
+    return _mechanism(mechanism, args)
 
 
 @dataclass(frozen=True)
@@ -97,25 +96,19 @@ def _run(path: str) -> Report:
     return summary(load(path))
 
 
-def _mechanism(mechanism: "Mechanism", name: str, pairs: list[str], repair: bool) -> Report:
-    """Return the report.
-
-    ``name``: in the catalogue or of a file; ``pairs``: texts ``KEY=VALUE``; ``repair``: the file.
-    """
+def _mechanism(mechanism: "Mechanism", args: Namespace) -> Report:
+    """Return the report on the mechanism that ``args`` name."""
     state = mechanism.state()
     facts = [*_of_topology(mechanism), *_mobility(mechanism, state), *_at_the_start(mechanism, state)]
-    return Report(
-        [*_described(mechanism, name, pairs, repair), *_listings(mechanism, state), *_imported(mechanism), Facts(facts)]
-    )
+    return Report([*_described(mechanism, args), *_listings(mechanism, state), *_imported(mechanism), Facts(facts)])
 
 
-def _described(mechanism: "Mechanism", name: str, pairs: list[str], repair: bool) -> list[ReportPart]:
+def _described(mechanism: "Mechanism", args: Namespace) -> list[ReportPart]:
     """Return the description of a mechanism: text, zero of its coordinates, and parameters."""
     from varint import mechanisms
     from varint.cli.listed_mechanisms import entry
-    from varint.files.own.mechanism_file import parameters_in
 
-    facts, zero = [Fact("mechanism", "", mechanism.name)], OF_FILES
+    name, facts, zero = args.mechanism, [Fact("mechanism", "", mechanism.name)], OF_FILES
     columns: tuple[FactColumn, ...] = OF_PARAMETERS
     rows: list[tuple] = []
     if name in mechanisms.ALL:
@@ -124,9 +117,16 @@ def _described(mechanism: "Mechanism", name: str, pairs: list[str], repair: bool
         rows = [(one.name, one.default, one.unit, one.kind, one.what) for one in known.parameters]
         facts += [Fact("what", "what it is", known.what), Fact("text", "what is built", known.text)]
     else:
-        columns, rows = OF_FILE_PARAMETERS, list(parameters_in(name, all_parsed(pairs), repair))
+        columns, rows = OF_FILE_PARAMETERS, _parameters(args)
     facts.append(Fact("zero", "zero of the coordinates", zero))
     return [Facts(facts, title=mechanism.name), Listing("parameters", columns, rows)]
+
+
+def _parameters(args: Namespace) -> list[tuple]:
+    """Return the rows of the parameters of a file."""
+    from varint.files.own.mechanism_file import parameters_in
+
+    return list(parameters_in(args.mechanism, all_parsed(args.param), bool(args.repair), args.packages or ()))
 
 
 def _listings(mechanism: "Mechanism", state: "State") -> list[ReportPart]:

@@ -23,7 +23,7 @@ RUN_FILES = (".h5", ".hdf5")
 
 
 def add_mechanism(parser: ArgumentParser, help_text: str, **options: Any) -> None:
-    """Add the arguments of `find_mechanism`: name or file, ``--param`` and ``--repair``."""
+    """Add the arguments of `find_mechanism`: name or file, ``--param``, ``--packages``, ``--repair``."""
     parser.add_argument("mechanism", metavar="NAME_OR_FILE", help=help_text, **options)
     parser.add_argument(
         "-p",
@@ -33,11 +33,18 @@ def add_mechanism(parser: ArgumentParser, help_text: str, **options: Any) -> Non
         metavar="KEY=VALUE",
         help="parameter of the mechanism; VALUE is a Python literal or text; may be repeated",
     )
-    add_repair(parser)
+    add_import_options(parser)
 
 
-def add_repair(parser: ArgumentParser) -> None:
-    """Add ``--repair``, for robot files with defects that other programs accept and varint refuses."""
+def add_import_options(parser: ArgumentParser) -> None:
+    """Add ``--packages``, folders of robot files, and ``--repair``, for defects that other programs accept."""
+    parser.add_argument(
+        "--packages",
+        action="append",
+        metavar="DIR",
+        help="for robot files: folder of package:// and model://, and of meshes and includes; before those of"
+        " ROS_PACKAGE_PATH; may be repeated",
+    )
     parser.add_argument(
         "--repair",
         action="store_true",
@@ -49,7 +56,7 @@ def add_repair(parser: ArgumentParser) -> None:
 
 def named_mechanism(args: Namespace) -> "Mechanism":
     """Return the mechanism that the arguments name; print repairs of its file on stderr."""
-    mechanism = find_mechanism(args.mechanism, args.param, args.repair)
+    mechanism = find_mechanism(args.mechanism, args.param, args.repair, args.packages)
     print_repairs(mechanism)
     return mechanism
 
@@ -61,10 +68,13 @@ def print_repairs(mechanism: "Mechanism") -> None:
             tell(f"{how}: {entry}")
 
 
-def find_mechanism(name: str, parameters: list, repair: bool | None = None) -> "Mechanism":
+def find_mechanism(
+    name: str, parameters: list, repair: bool | None = None, packages: list[str] | None = None
+) -> "Mechanism":
     """Return the mechanism ``name`` of the catalogue, or of the file with the path ``name``.
 
-    ``parameters``: texts ``KEY=VALUE``; ``repair``: as in `load_mechanism`, for files only. Raises ArgumentError.
+    ``parameters``: texts ``KEY=VALUE``; ``repair``, ``packages``: as in `load_mechanism`, for files only. Raises
+    ArgumentError.
     """
     from varint import load_mechanism, mechanisms
     from varint.files.formats import FORMATS
@@ -72,9 +82,14 @@ def find_mechanism(name: str, parameters: list, repair: bool | None = None) -> "
     if name in mechanisms.ALL:
         if repair:
             raise ArgumentError(f"--repair applies to files: leave it out, '{name}' is a mechanism of the catalogue")
+        if packages:
+            raise ArgumentError(f"--packages applies to files: leave it out, '{name}' is a mechanism of the catalogue")
         return getattr(mechanisms, name)(**all_parsed(parameters))
     if Path(name).suffix in FORMATS:
-        return load_mechanism(name, all_parsed(parameters), repair=bool(repair))
+        for folder in packages or ():
+            if not Path(folder).is_dir():
+                raise ArgumentError(f"--packages: there is no folder '{folder}'")
+        return load_mechanism(name, all_parsed(parameters), repair=bool(repair), packages=packages or ())
     if Path(name).exists():
         raise ArgumentError(f"'{name}' is not a mechanism: files of mechanisms end in {_one_of(FORMATS)}")
     near, suffix = suggestion(name, mechanisms.ALL), suggestion(Path(name).suffix, FORMATS)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 OF_SIMULATIONS = (  # arguments that a recorded run refuses
     *("duration", "dt", "energy_error", "order", "scheme", "integrator", "method", "rtol", "tol", "stages"),
     *("contact_solver", "collocation", "simulator", "stabilisation"),
-    *("adaptive", "substep", "every", "param", "repair"),
+    *("adaptive", "substep", "every", "param", "repair", "packages"),
 )
 OTHERWISE = {
     "param": "-p",

@@ -50,11 +50,8 @@ def check_open_along(mechanism: CompiledStructure, poses: Iterable[Pose], plural
     count = limits.measure.size
     if not count:
         return
-    ws, gaps, gradient = (
-        workspace(compiled.plan, functions=compiled.functions),
-        np.zeros(count),
-        np.zeros((count, 2, 6)),
-    )
+    ws = workspace(compiled.plan, functions=compiled.functions)
+    gaps, gradient = np.zeros(count), np.zeros((count, 2, 6))
     angular = np.array([is_angle(mechanism, compiled.force[e]) for e in limits.element], dtype=bool)
     for pose in poses:
         if pose.near is not None:

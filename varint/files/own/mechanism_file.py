@@ -110,7 +110,10 @@ def _loaded(path: Path, parameters: Mapping[str, Any] | None, options: ImportOpt
 
 
 def parameters_in(
-    path: str | Path, replaced: Mapping[str, Any] = MappingProxyType({}), repair: bool = False
+    path: str | Path,
+    replaced: Mapping[str, Any] = MappingProxyType({}),
+    repair: bool = False,
+    packages: Sequence[str | Path] = (),
 ) -> list[FileParameter]:
     """Return the parameters of a mechanism file; values in ``replaced`` take the place of the file's.
 
@@ -122,7 +125,7 @@ def parameters_in(
     return (
         []
         if format_ is None or format_.parameters is None
-        else format_.parameters(path, import_options(repair=repair), replaced)
+        else format_.parameters(path, import_options(packages, repair), replaced)
     )
 
 
