@@ -23,9 +23,11 @@ from importlib.metadata import PackageNotFoundError, distribution, version  # no
 from matplotlib.figure import Figure  # noqa: E402
 from rich.console import Console  # noqa: E402
 
+import varint  # noqa: E402
+
 MODULES = ("vi_energy", "vi_closure", "vi_solver", "vi_scaling", "vi_loops", "vi_tolerance", "redmax_energy", "peers",
            "every_method", "contacts")  # fmt: skip
-PACKAGES = ("varint", "numba", "numpy", "scipy", "mujoco", "pin", "drake", "exudyn")
+PACKAGES = ("numba", "numpy", "scipy", "mujoco", "pin", "drake", "exudyn")
 FOLDER = Path(__file__).parents[2] / "docs" / "report"
 SIZE, DPI = (9.0, 4.2), 90  # inches
 DRAW = "draw"
@@ -62,7 +64,7 @@ def machine() -> dict[str, str]:
     models = re.findall(r"^model name\s*: (.*)$", known.read_text(), re.M) if known.is_file() else []
     versions = {name: version(name) for name in PACKAGES if is_installed(name)}
     processor = f"{(models or [platform.processor()])[0]}, {os.cpu_count()} cores"
-    return {"processor": processor, "python": platform.python_version(), **versions}
+    return {"processor": processor, "python": platform.python_version(), "varint": varint.__version__, **versions}
 
 
 def is_installed(name: str) -> bool:
