@@ -203,7 +203,7 @@ def test_ipywidgets_may_be_missing(monkeypatch):
     with pytest.raises(vi.ArgumentError, match=message):
         _ = c.widget
     shown = c._repr_mimebundle_()
-    assert re.search(message, shown["text/html"])
+    assert re.search(message, html.unescape(shown["text/html"]))
     assert shown["text/html"].endswith(c.html)
     assert shown["text/plain"] == repr(c)
 
