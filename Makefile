@@ -6,6 +6,7 @@ INSTALLED := $(VENV)/installed
 LINTED := $(VENV)/linted
 TESTED := $(VENV)/tested
 READY := $(VENV)/ready
+OUT := build/report
 WORKERS := -n auto --maxprocesses 4
 unexport PYTHONDONTWRITEBYTECODE  # tests start hundreds of processes, which would each read all sources anew
 
@@ -58,9 +59,9 @@ bench: $(READY)  ## every target of speed and memory, as a table
 bench-check: $(READY)  ## is this tree as fast as the commit before, or as SINCE=COMMIT? ratios of one run
 	$(BIN)/python benchmarks/check.py $(SINCE)
 
-report: $(READY)  ## the experiments of the sources and other simulators, run again: docs/report/; some 40 minutes
+report: $(READY)  ## the experiments of the sources and other simulators, or ONLY=NAME, run again into OUT=FOLDER; some 40 minutes
 	$(BIN)/python -m pip install --quiet --no-compile --editable ".[peers]"
-	$(BIN)/python benchmarks/report $(ONLY)
+	$(BIN)/python benchmarks/report $(ONLY) --out $(OUT)
 
 docs: $(READY)  ## what is generated (reference, schema of mechanism files, gallery, catalogue, benchmark problems), then the site; some minutes
 	$(BIN)/python docs/generate.py

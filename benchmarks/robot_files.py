@@ -1,4 +1,4 @@
-"""Every URDF, SDF and MJCF of the packages of varint[test-peers]: what becomes of it, as the table in docs/formats.md.
+"""Every URDF, SDF and MJCF of packages of the extra test-peers: what becomes of it, as the table in docs/formats.md.
 
 python benchmarks/robot_files.py            # prints the table, and writes it into the page
 python benchmarks/robot_files.py FOLDER ... # of files that you have: loads, repaired, runs 1 s, agrees with MuJoCo

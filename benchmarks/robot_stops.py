@@ -1,4 +1,4 @@
-"""Every URDF, SDF and MJCF of the packages of varint[test-peers]: stops act on no joint that is within its limits.
+"""Every URDF, SDF and MJCF of packages of the extra test-peers: stops act on no joint that is within its limits.
 
 Each joint with hard limits is let go 0.01 rad, or 0.01 of the size of a part, inside each of them, in both
 formulations: for as long as no limit is reached it moves as without stops. `files_of` and `alike` take few of what a

@@ -2,7 +2,7 @@
 
 The double-crank four-bar hangs. Its motor is too weak to lift it at once, so it has to swing; at the top it has to be
 held. Soft actor-critic (stable-baselines3) learns both from trials, in some minutes. Needs
-``pip install 'varint[learn]'``.
+``pip install "varint-dynamics[learn]"``.
 """
 
 import sys

@@ -2,7 +2,7 @@
 
 A network takes the goal and gives the torques of both joints over a second; the run is a function of PyTorch, and
 `vi.gradient` takes the derivative of where the tip ends back to the network. No trial is wasted on finding a slope:
-some thousand runs are enough, a minute. Needs ``pip install 'varint[torch]'``.
+some thousand runs are enough, a minute. Needs ``pip install "varint-dynamics[torch]"``.
 """
 
 import dataclasses

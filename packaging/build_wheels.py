@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -113,7 +114,8 @@ def environment(python: str, wheel: Path, venv: Path) -> str:
     subprocess.run([python, "-m", "venv", str(venv)], check=True)
     own = str(venv / "bin" / "python")
     subprocess.run([own, "-m", "pip", "install", "--quiet", f"{wheel}[contact]"], check=True)
-    subprocess.run([own, "-m", "pip", "uninstall", "--quiet", "--yes", "varint"], check=True)
+    name = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["name"]
+    subprocess.run([own, "-m", "pip", "uninstall", "--quiet", "--yes", name], check=True)
     return own
 
 

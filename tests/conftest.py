@@ -137,7 +137,7 @@ def written(tmp_path):
 @pytest.fixture
 def jax():
     """JAX, in double precision."""
-    jax = pytest.importorskip("jax", reason="needs varint[jax]")
+    jax = pytest.importorskip("jax", reason="needs varint-dynamics[jax]")
     with jax.enable_x64(True):
         yield jax
 
@@ -145,4 +145,4 @@ def jax():
 @pytest.fixture
 def torch():
     """PyTorch."""
-    return pytest.importorskip("torch", reason="needs varint[torch]")
+    return pytest.importorskip("torch", reason="needs varint-dynamics[torch]")

@@ -1,6 +1,6 @@
 """Files of robots in packages; those that are not there give none.
 
-The extra varint[test-peers] installs the first ones. The others need much that no file of theirs does:
+The extra varint-dynamics[test-peers] installs the first ones. The others need much that no file of theirs does:
 ``pip install --no-deps mujoco-mjx mujoco-warp newton``.
 """
 

@@ -230,7 +230,8 @@ def test_the_path_of_a_point_has_a_gradient(torch):
 @pytest.mark.parametrize("library", ["jax", "torch"])
 def test_a_missing_library_names_the_extra(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(vi.ArgumentError, match=rf"needs the package {library}: pip install varint\[{library}\]"):
+    message = rf'needs the package {library}: pip install "varint-dynamics\[{library}\]"'
+    with pytest.raises(vi.ArgumentError, match=message):
         rollout_of(getattr(vi.bridges, f"{library}_rollout"))
 
 

@@ -68,7 +68,7 @@ def test_json_of_a_film(capsys):
 
 @pytest.mark.slow
 def test_a_film_of_a_mechanism_without_a_display():
-    pytest.importorskip("imageio_ffmpeg", reason="needs varint[film]")
+    pytest.importorskip("imageio_ffmpeg", reason="needs varint-dynamics[film]")
     command = [sys.executable, "-m", "varint", "film", "stewart_platform", *SHORT, "-o", "s.mp4", "--camera", "30,20"]
     environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     told = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -149,7 +149,7 @@ def test_a_film_asks_for_the_package_before_the_run(monkeypatch, tmp_path, capsy
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     assert main(["film", "four_bar", "--duration", "1e9", "-o", "p.mp4"]) == 2
-    assert "pip install 'varint[film]'" in capsys.readouterr().err
+    assert 'pip install "varint-dynamics[film]"' in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -141,7 +141,7 @@ def test_edges_lie_between_their_faces():
 
 
 def test_meshes_of_files(tmp_path):
-    trimesh = pytest.importorskip("trimesh", reason="needs varint[view]")
+    trimesh = pytest.importorskip("trimesh", reason="needs varint-dynamics[view]")
     trimesh.creation.box([1, 2, 3]).export(tmp_path / "box.stl")
     trimesh.creation.annulus(0.5, 1.0, 0.3).export(tmp_path / "ring.obj")
     assert len(vi.ConvexMesh(tmp_path / "box.stl").vertices) == 8
@@ -241,7 +241,7 @@ def test_shapes_of_a_toml_file(tmp_path):
 
 @pytest.mark.slow
 def test_mjcf_has_the_shapes(tmp_path):
-    pytest.importorskip("mujoco", reason="needs varint[mjcf]")
+    pytest.importorskip("mujoco", reason="needs varint-dynamics[mjcf]")
     mechanism = with_shapes()
     vi.save_mechanism(mechanism, tmp_path / "m.mjcf")
     again = vi.load_mechanism(tmp_path / "m.mjcf")
@@ -253,7 +253,7 @@ def test_mjcf_has_the_shapes(tmp_path):
 
 
 def test_urdf_and_its_companion_have_the_shapes(tmp_path):
-    pytest.importorskip("trimesh", reason="needs varint[view]")
+    pytest.importorskip("trimesh", reason="needs varint-dynamics[view]")
     mechanism = with_shapes()
     vi.save_mechanism(mechanism, tmp_path / "m.urdf")
     again = vi.load_mechanism(tmp_path / "m.toml")
@@ -264,7 +264,7 @@ def test_urdf_and_its_companion_have_the_shapes(tmp_path):
 
 
 def test_urdf_without_the_file_of_a_mesh(tmp_path):
-    pytest.importorskip("trimesh", reason="needs varint[view]")
+    pytest.importorskip("trimesh", reason="needs varint-dynamics[view]")
     vi.save_mechanism(with_shapes(SHAPES[3:], []), tmp_path / "m.urdf")
     (tmp_path / "m-mesh-0.obj").unlink()
     again = vi.load_mechanism(tmp_path / "m.urdf")
@@ -297,7 +297,7 @@ def test_sdf_has_shapes_with_their_surface(tmp_path):
 @pytest.mark.slow
 def test_peers_do_not_get_shapes():
     """MuJoCo's model that a run is compared with has no contacts."""
-    pytest.importorskip("mujoco", reason="needs varint[mjcf]")
+    pytest.importorskip("mujoco", reason="needs varint-dynamics[mjcf]")
     from varint.files.mjcf.writer import Document
 
     assert "<geom" not in Document(with_shapes()).text

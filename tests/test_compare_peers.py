@@ -1,6 +1,6 @@
 """Other simulators on the same mechanisms: their orders on trees, what they do on loops, what they refuse.
 
-Each is skipped where it is not installed; the extras varint[mjcf] and varint[test-peers] install them.
+Each is skipped where it is not installed; the extras mjcf and test-peers install them.
 """
 
 import json
@@ -72,7 +72,7 @@ def looped(request):
 def _installed(text):
     kind = simulator_class(text.partition(":")[0])
     if not kind.is_installed():
-        pytest.skip(f"needs {kind.package}, of the extra varint[{kind.name}]")
+        pytest.skip(f"needs {kind.package}, of the extra {kind.name}")
     if kind.name != "mujoco":
         __import__(kind.package)  # here, where warnings that it gives when imported are nobody's error
     return text
@@ -249,7 +249,7 @@ def test_runs_end_at_a_stop_that_a_simulator_does_not_have(name):
 
 def test_a_simulator_that_is_not_installed_says_how_to_install_it(monkeypatch):
     monkeypatch.setattr(simulator_class("exudyn"), "package", "not_installed_here")
-    with pytest.raises(vi.PeerError, match=r"exudyn is not installed: pip install 'varint\[exudyn\]'"):
+    with pytest.raises(vi.PeerError, match=r'exudyn is not installed: pip install "varint-dynamics\[exudyn\]"'):
         vi.simulate(vi.Problem(vi.mechanisms.double_pendulum(), 0.1), vi.Peer("exudyn", dt=0.01))
 
 
@@ -359,7 +359,7 @@ def test_they_stand_in_a_comparison(comparison):
     assert comparison.unstabilised is None
     page = str(comparison)
     assert "## Other simulators" in page
-    assert "exudyn is not installed: pip install 'varint[exudyn]'" in page
+    assert 'exudyn is not installed: pip install "varint-dynamics[exudyn]"' in page
     assert "Other simulators" in comparison._repr_html_()
 
 

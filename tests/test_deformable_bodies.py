@@ -333,7 +333,7 @@ def test_mechanism_files(tmp_path, suffix):
 
 def written_mesh(path):
     """A box with triangles, a named group of them, and a point that belongs to no tetrahedron."""
-    meshio = pytest.importorskip("meshio", reason="needs varint[fem]")
+    meshio = pytest.importorskip("meshio", reason="needs varint-dynamics[fem]")
     points, tetrahedra = box_mesh(np.array([0.3, 0.1, 0.1]), (2, 1, 1))
     body = vi.DeformableBody("any", points, tetrahedra, **RUBBER)
     faces = body.surface[left(points)[body.surface].all(axis=1)]
@@ -370,7 +370,7 @@ def test_named_sets_of_mesh_files(tmp_path):
 
 def test_without_meshio(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "meshio", None)
-    with pytest.raises(vi.ArgumentError, match=r"pip install 'varint\[fem\]'"):
+    with pytest.raises(vi.ArgumentError, match=r'pip install "varint-dynamics\[fem\]"'):
         vi.DeformableBody.from_mesh(tmp_path / "part.msh", **RUBBER)
 
 
@@ -444,7 +444,7 @@ def test_a_step_that_cannot_be_solved_names_a_body():
 
 
 def test_meshes_that_cannot_be_read(tmp_path):
-    pytest.importorskip("meshio", reason="needs varint[fem]")
+    pytest.importorskip("meshio", reason="needs varint-dynamics[fem]")
     with pytest.raises(vi.FileError, match="there is no file"):
         vi.DeformableBody.from_mesh(tmp_path / "none.msh", **RUBBER)
     (tmp_path / "text.msh").write_text("no mesh\n")

@@ -153,10 +153,12 @@ def test_the_version_is_that_of_the_checkout_or_of_what_is_installed(tmp_path, m
     own = tomllib.loads(project.read_text())["project"]["version"]
     assert vi.__version__ == own
     monkeypatch.setattr(vi, "__file__", str(tmp_path / "varint" / "__init__.py"))
-    assert vi.__version__ == importlib.metadata.version("varint")
+    installed = {"varint-dynamics": "1.2.3", "varint": "1.0.2"}  # the other one encodes integers
+    monkeypatch.setattr(importlib.metadata, "version", installed.__getitem__)
+    assert vi.__version__ == "1.2.3"
     for text, version in (
-        ('[project]\nname = "varint"\nversion = "7.8.9"', "7.8.9"),
-        ('[project]\nname = "other"\nversion = "7.8.9"', importlib.metadata.version("varint")),
+        ('[project]\nname = "varint-dynamics"\nversion = "7.8.9"', "7.8.9"),
+        ('[project]\nname = "other"\nversion = "7.8.9"', "1.2.3"),
     ):
         (tmp_path / "pyproject.toml").write_text(text)
         assert vi.__version__ == version

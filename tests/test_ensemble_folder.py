@@ -176,8 +176,8 @@ def test_the_table(tmp_path, here):
 
 @pytest.mark.slow
 def test_parquet(tmp_path, here):
-    pandas = pytest.importorskip("pandas", reason="needs varint[parquet]")
-    pytest.importorskip("pyarrow", reason="needs varint[parquet]")
+    pandas = pytest.importorskip("pandas", reason="needs varint-dynamics[parquet]")
+    pytest.importorskip("pyarrow", reason="needs varint-dynamics[parquet]")
     found = vi.ensemble(pendulum, {"angle": [0.5, 1.0]}, **TIMES, measure=top)
     found.save(tmp_path / "t.parquet")
     read = pandas.read_parquet(tmp_path / "t.parquet")

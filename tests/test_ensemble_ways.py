@@ -137,8 +137,8 @@ def test_one_folder_has_one_writer(tmp_path):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the cluster
 def test_a_dask_cluster_gives_the_same(whole, tmp_path):
-    dask = pytest.importorskip("dask", reason="needs varint[dask]")
-    distributed = pytest.importorskip("distributed", reason="needs varint[dask]")
+    dask = pytest.importorskip("dask", reason="needs varint-dynamics[dask]")
+    distributed = pytest.importorskip("distributed", reason="needs varint-dynamics[dask]")
     draws = vi.random_draws(MEMBERS, {"angle": ("uniform", 0.1, 3.0)}, seed=3)
     faults = [{"angle": "far"}, {"angle": -1.0}]
 
@@ -165,7 +165,7 @@ def test_a_dask_cluster_gives_the_same(whole, tmp_path):
 
 @pytest.mark.slow
 def test_a_scheduler_that_is_not_there(monkeypatch):
-    pytest.importorskip("distributed", reason="needs varint[dask]")
+    pytest.importorskip("distributed", reason="needs varint-dynamics[dask]")
     monkeypatch.setattr("varint.studies.ensembles.cluster.PATIENCE", 1)
     with pytest.raises(vi.ArgumentError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
         vi.ensemble("double_pendulum", {"angle": [1.0]}, 1.0, 0.01, scheduler="tcp://127.0.0.1:9")
@@ -173,5 +173,5 @@ def test_a_scheduler_that_is_not_there(monkeypatch):
 
 def test_the_package_of_clusters_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(vi.ArgumentError, match=r"pip install varint\[dask\]"):
+    with pytest.raises(vi.ArgumentError, match=r'pip install "varint-dynamics\[dask\]"'):
         vi.ensemble("double_pendulum", {"angle": [1.0]}, 1.0, 0.01, scheduler="tcp://127.0.0.1:9")

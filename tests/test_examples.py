@@ -29,7 +29,7 @@ import own_integrator  # noqa: E402
 import starfish  # noqa: E402
 
 GRAVITY = 9.81
-NOTEBOOKS = "needs nbclient, of the extra varint[test-all]"
+NOTEBOOKS = "needs nbclient, of the extra varint-dynamics[test-all]"
 
 
 @cache
@@ -218,7 +218,7 @@ def test_notebook_runs_and_shows():
 @pytest.mark.slow
 def test_notebook_with_sliders_draws():
     """Each control is a widget, whose last child holds the picture; the first is the page of a run."""
-    pytest.importorskip("ipywidgets", reason="needs varint[notebook]")
+    pytest.importorskip("ipywidgets", reason="needs varint-dynamics[notebook]")
     nbclient, nbformat = pytest.importorskip("nbclient", reason=NOTEBOOKS), pytest.importorskip("nbformat")
     notebook = nbformat.read(EXAMPLES / "sliders.ipynb", 4)
     assert not any(cell.get("outputs") for cell in notebook.cells)

@@ -81,7 +81,7 @@ def test_other_encodings_that_are_declared(tmp_path):
 
 
 def test_long_skins_are_left_out(written):
-    pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+    pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
     skin = f'<deformable><skin vertex="{"0 " * 60_000}"><bone vertid="{"0 " * 60_000}"/></skin></deformable>'
     body = '<worldbody><body><joint axis="0 1 0"/><geom size=".1" pos=".3 0 0"/></body></worldbody>'
     assert len(vi.load_mechanism(written(f"<mujoco>{body}{skin}</mujoco>", "m.xml"), strict=True).bodies) == 1

@@ -116,7 +116,7 @@ def test_machine_elements_do_what_their_page_says(monkeypatch, tmp_path):
 @pytest.mark.slow
 def test_closed_loops_beside_mujoco(monkeypatch, tmp_path):
     """The figures of the page, by their size."""
-    pytest.importorskip("mujoco", reason="needs varint[mujoco]")
+    pytest.importorskip("mujoco", reason="needs varint-dynamics[mujoco]")
     names, _ = run_page("closed_loops", tmp_path, monkeypatch)
     crank, exact = names["crank"], names["exact"].coordinates[names["crank"]][-1]
     ours, theirs = names["ours"], names["theirs"]

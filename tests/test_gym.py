@@ -26,7 +26,7 @@ def arguments(**others):
 
 @pytest.fixture
 def gymnasium():
-    return pytest.importorskip("gymnasium", reason="needs varint[gym]")
+    return pytest.importorskip("gymnasium", reason="needs varint-dynamics[gym]")
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ def test_observations_of_ones_own(gymnasium):
 
 def test_gymnasium_may_be_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
-    with pytest.raises(vi.ArgumentError, match=r"needs the package gymnasium: pip install varint\[gym\]"):
+    with pytest.raises(vi.ArgumentError, match=r'needs the package gymnasium: pip install "varint-dynamics\[gym\]"'):
         vi.gym.make(vi.mechanisms.cart_pole(), **arguments())
 
 

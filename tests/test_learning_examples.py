@@ -13,13 +13,13 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 @pytest.fixture
 def example(monkeypatch):
     """Import one of the examples, on one core."""
-    torch = pytest.importorskip("torch", reason="needs varint[learn]")
+    torch = pytest.importorskip("torch", reason="needs varint-dynamics[learn]")
     monkeypatch.syspath_prepend(str(EXAMPLES))
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
 
     def imported(name, needs):
-        pytest.importorskip(needs, reason="needs varint[learn]")
+        pytest.importorskip(needs, reason="needs varint-dynamics[learn]")
         return importlib.import_module(name)
 
     yield imported

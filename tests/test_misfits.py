@@ -150,7 +150,7 @@ CASSIE = [path for path in found(".sdf") if path.name == "cassie_v2.sdf"]
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not CASSIE, reason="needs the robots of the extra varint[test-peers]")
+@pytest.mark.skipif(not CASSIE, reason="needs the robots of the extra varint-dynamics[test-peers]")
 def test_cassie_held_by_the_pelvis():
     """60 s in steps of 1 ms, closed to 1e-11 m; over 1 s as with the ball of the plantar rod on a line."""
     with pytest.raises(vi.ConvergenceError, match="force along y of joint 'right-plantar-foot-joint'"):

@@ -9,7 +9,7 @@ from mujoco_peer import Peer
 import varint as vi
 from varint.model.rotation_vectors import rotation_matrix
 
-mujoco = pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+mujoco = pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
 pytestmark = pytest.mark.slow  # `make test` does without MuJoCo
 
 KNOWN, MOVED = 1e-10, 1e-9
@@ -292,7 +292,7 @@ def test_shapes_of_plugins_are_left_out_where_they_give_no_mass(written):
 
 
 def test_what_mujoco_makes_of_a_file_is_read_or_refused_by_name():
-    mujoco = pytest.importorskip("mujoco", reason="needs varint[mjcf]")
+    mujoco = pytest.importorskip("mujoco", reason="needs varint-dynamics[mjcf]")
     plugin = """<mujoco model="m"><extension><plugin plugin="mujoco.pid"/></extension><worldbody><body name="a">
         <joint name="j" axis="0 1 0"/><geom size="1"/></body></worldbody><actuator><plugin plugin="mujoco.pid"
         joint="j"><config key="kp" value="1"/></plugin></actuator></mujoco>"""
@@ -359,7 +359,7 @@ def test_bounds_of_actuators_are_told(written, joint, motor):
 
 def test_without_mujoco_a_message_says_what_to_install(written, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "mujoco", None)
-    with pytest.raises(vi.FileError, match=r"pip install 'varint\[mjcf\]'"):
+    with pytest.raises(vi.FileError, match=r'pip install "varint-dynamics\[mjcf\]"'):
         vi.load_mechanism(written(TREE))
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import varint as vi
 
-mujoco = pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+mujoco = pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
 pytestmark = pytest.mark.slow  # `make test` does without MuJoCo
 GEOM = '<geom size=".1" pos=".3 0 0"/>'
 

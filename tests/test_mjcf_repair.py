@@ -13,7 +13,7 @@ from varint.files.mjcf.assembly import _gaps, assemble_welds
 from varint.mathematics.elasticity.spring_net import SpringNet
 from varint.model.rotation_vectors import rotation_matrix
 
-mujoco = pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+mujoco = pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
 pytestmark = pytest.mark.slow  # `make test` does without MuJoCo
 
 ARM = '<body name="arm" pos="0 0 1"><joint name="j" axis="0 1 0"/>{}<geom name="g" size=".1" pos=".3 0 .2"/></body>'

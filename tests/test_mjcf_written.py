@@ -10,7 +10,7 @@ from mechanisms_alike import check_alike
 import varint as vi
 from varint.files.own.mechanism_data import to_data
 
-pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
 pytestmark = pytest.mark.slow  # `make test` does without MuJoCo
 
 SAME = 1e-12

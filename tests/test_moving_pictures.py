@@ -74,7 +74,7 @@ def test_mp4_by_the_ffmpeg_of_the_machine(run, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(
-        vi.ArgumentError, match=r"p\.mp4' needs the package imageio-ffmpeg: pip install 'varint\[film\]'"
+        vi.ArgumentError, match=r"p\.mp4' needs the package imageio-ffmpeg: pip install \"varint-dynamics\[film\]\""
     ):
         run.animate(path)
     assert not path.exists()
@@ -93,7 +93,7 @@ def test_mp4_by_the_ffmpeg_of_the_machine(run, tmp_path, monkeypatch):
 @pytest.mark.parametrize("suffix", [".mp4", ".webm"])
 def test_films_by_imageio_ffmpeg(suffix, run, tmp_path):
     """Frames and size are those of the film; it moves, and the pixels are those of the picture."""
-    ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="needs varint[film]")
+    ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="needs varint-dynamics[film]")
     path = tmp_path / f"p{suffix}"
     movie = run[:41].animate(path, fps=20, speed=0.5, width=321, trace="rocker pin")
     assert (movie.frames, movie.fps) == (17, 20)

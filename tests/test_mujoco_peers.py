@@ -1,6 +1,6 @@
 """Models of other packages: what is read of them equals what MuJoCo reads, and each runs or is refused in words.
 
-The extra varint[test-peers] installs them. Without it this file is skipped.
+The extra varint-dynamics[test-peers] installs them. Without it this file is skipped.
 """
 
 import dataclasses
@@ -14,11 +14,11 @@ from test_mjcf import MOVED, check_bodies
 
 import varint as vi
 
-pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
 pytestmark = pytest.mark.slow  # `make test` does without MuJoCo
 MODELS = models()
 if not MODELS:
-    pytest.skip("needs the models of the extra varint[test-peers]", allow_module_level=True)
+    pytest.skip("needs the models of the extra varint-dynamics[test-peers]", allow_module_level=True)
 
 
 def loaded(path):

@@ -8,7 +8,7 @@ from test_wraps import MODEL
 
 import varint as vi
 
-mujoco = pytest.importorskip("mujoco", reason="needs varint[mjcf]")
+mujoco = pytest.importorskip("mujoco", reason="needs varint-dynamics[mjcf]")
 pytestmark = pytest.mark.slow  # `make test` does without MuJoCo
 
 ELBOW = """<mujoco><compiler angle="radian"/><option timestep="0.001"/><worldbody><site name="w1" pos="0 .02 .3"/>

@@ -1,6 +1,6 @@
 """Models of MyoSuite: lengths, moment arms, and accelerations with muscles excited, are those of MuJoCo.
 
-The extra varint[test-peers] installs the models. Without it this file is skipped. `benchmarks/myo_models.py` takes all
+The extra test-peers installs the models. Without it this file is skipped. `benchmarks/myo_models.py` takes all
 models.
 """
 
@@ -9,8 +9,8 @@ import pytest
 from mujoco_peer import MusclePeer
 from tendons_of_mujoco import comparable, errors_of_paths, without_rings
 
-pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
-myo_sim = pytest.importorskip("myo_sim", reason="needs the models of the extra varint[test-peers]")
+pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
+myo_sim = pytest.importorskip("myo_sim", reason="needs the models of the extra varint-dynamics[test-peers]")
 
 EXACT, RINGS = 1e-8, 1e-6  # of the largest acceleration; MuJoCo's Newton method within rings stops at 1e-6
 LENGTH, ARM = 1e-12, 1e-9  # m, m/rad

@@ -267,7 +267,7 @@ def test_what_is_out_of_reach_is_not_found():
 
 def in_mujoco(a, b, pose_a, pose_b):
     """MuJoCo's data with two shapes, of bodies at these poses."""
-    mujoco = pytest.importorskip("mujoco", reason="needs varint[mjcf]")
+    mujoco = pytest.importorskip("mujoco", reason="needs varint-dynamics[mjcf]")
     mechanism = vi.Mechanism(
         "two",
         [

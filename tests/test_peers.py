@@ -1,6 +1,6 @@
 """Robots of other packages: what is read of them equals what Pinocchio reads, and each runs or is refused in words.
 
-The extra varint[test-peers] installs Pinocchio and the robots. Without them this file is skipped.
+The extra varint-dynamics[test-peers] installs Pinocchio and the robots. Without them this file is skipped.
 """
 
 import warnings
@@ -12,14 +12,14 @@ from robot_files import found, label
 import varint as vi
 from varint.model.rotation_vectors import quat_from_vector, rotation_matrix
 
-pin = pytest.importorskip("pinocchio", reason="needs the extra varint[test-peers]")
+pin = pytest.importorskip("pinocchio", reason="needs the extra varint-dynamics[test-peers]")
 
 URDF = found(".urdf")
 KNOWN = 1e-10  # of masses, frames and inertias
 MOVED = 1e-9  # of accelerations, over the largest
 
 if not URDF:
-    pytest.skip("needs the robots of the extra varint[test-peers]", allow_module_level=True)
+    pytest.skip("needs the robots of the extra varint-dynamics[test-peers]", allow_module_level=True)
 
 
 def loaded(path):

@@ -334,7 +334,7 @@ def test_files_are_read_by_what_the_page_says(simulate, tmp_path, monkeypatch, s
 
 @pytest.mark.slow
 def test_files_of_impulses_are_read_by_what_the_page_says(tmp_path, monkeypatch):
-    pytest.importorskip("clarabel", reason="needs varint[contact]")
+    pytest.importorskip("clarabel", reason="needs varint-dynamics[contact]")
     monkeypatch.chdir(tmp_path)
     arm = with_forces(vi.mechanisms.double_pendulum(), vi.JointStop("stop", joint="joint 1", upper=0.1))
     vi.redmax.simulate(arm, 0.2, 0.01, integrator="euler", output="run.h5")

@@ -65,5 +65,5 @@ def test_without_the_package(monkeypatch):
     stop = vi.JointStop("stop", joint="joint 1", lower=-1.0)
     mechanism = vi.Mechanism("pendulum", plain.bodies, plain.joints, forces=[stop])
     monkeypatch.setitem(sys.modules, "clarabel", None)
-    with pytest.raises(vi.ArgumentError, match=r"need the package clarabel: pip install varint\[contact\]"):
+    with pytest.raises(vi.ArgumentError, match=r'need the package clarabel: pip install "varint-dynamics\[contact\]"'):
         vi.redmax.simulate(mechanism, 1.0, dt=0.1, integrator="euler")

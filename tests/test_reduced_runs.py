@@ -137,7 +137,7 @@ def servo():
 
 
 def stops_and_friction():
-    pytest.importorskip("clarabel", reason="needs varint[contact]")
+    pytest.importorskip("clarabel", reason="needs varint-dynamics[contact]")
     mechanism = vi.mechanisms.n_pendulum(n=3, angle=1.5)
     names = [joint.name for joint in mechanism.joints]
     stop = vi.JointStop("stop", joint=names[1], lower=-0.2, upper=0.2, restitution=0.5)

@@ -109,7 +109,7 @@ def test_inertia_that_no_body_has(suffix, line, written):
     share = third * np.sqrt(3) / np.linalg.norm(MATRIX)
     text = {".urdf": urdf(WRONG), ".sdf": sdf()}.get(suffix)
     if text is None:
-        pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+        pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
         full = " ".join(str(MATRIX[place]) for place in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
         text = (
             '<mujoco><worldbody><body name="arm">\n<joint/>\n'
@@ -144,7 +144,7 @@ def test_point_masses_get_a_small_extent(written):
 @pytest.mark.slow
 @pytest.mark.parametrize("moments", ["3 1 1", "1 3 1", "1 1 3"])
 def test_principal_moments_of_mjcf_keep_their_axes(moments, written):
-    pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+    pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
     body = (
         '<mujoco>{}<worldbody><body name="a"><joint/><inertial pos="0 0 0" mass="1" euler="90 0 0" diaginertia="{}"/>'
         "</body></worldbody></mujoco>"
@@ -309,7 +309,7 @@ def test_included_files_are_repaired_as_well(written):
 @pytest.mark.slow
 def test_included_mjcf_with_hyphens(written):
     """MuJoCo reads them: they are no defect."""
-    pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+    pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
     body = '<body name="a"><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'
     part = written(f"{HYPHENS}<mujocoinclude>{body}</mujocoinclude>", "part.xml")
     path = written('<mujoco><worldbody><include file="part.xml"/></worldbody></mujoco>', "a.xml")

@@ -1,6 +1,6 @@
 """Files of other packages that `repair=True` reads: masses and freedom of MuJoCo's or Pinocchio's model, and runs.
 
-The extra varint[test-peers] installs some of them, `robot_files.py` says how to get the others; what is not there is
+The extra test-peers installs some of them, `robot_files.py` says how to get the others; what is not there is
 skipped.
 """
 
@@ -14,7 +14,7 @@ from test_mjcf import MOVED, check_bodies
 
 import varint as vi
 
-mujoco = pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+mujoco = pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
 OLD = ("half_cheetah", "hopper", "swimmer", "walker2d", "humanoid_fixed")  # which MuJoCo refuses
 EXPANDED = ("n_humanoid", "cow", "mesh", "nutbolt", "tactile")
 WELDED = ("constraints",)
@@ -23,7 +23,7 @@ SLIDING = ("general_dyntype",)
 NAMES = (*OLD, *EXPANDED, *WELDED, *SOFT, *SLIDING)
 MODELS = [path for path in models() if path.stem in NAMES and "convex" not in path.parts]
 if not MODELS:
-    pytest.skip("needs the models of the extra varint[test-peers]", allow_module_level=True)
+    pytest.skip("needs the models of the extra varint-dynamics[test-peers]", allow_module_level=True)
 
 
 def of(*names):
@@ -58,7 +58,7 @@ def test_bodies_and_accelerations_are_those_of_mujoco(path):
 @of(*(name for name in OLD if name != "humanoid_fixed"))
 def test_masses_and_freedom_of_older_files_are_those_of_pinocchio(path):
     """But for the total mass that one of the files asks for, which Pinocchio does not read."""
-    pin = pytest.importorskip("pinocchio", reason="needs the extra varint[test-peers]")
+    pin = pytest.importorskip("pinocchio", reason="needs the extra varint-dynamics[test-peers]")
     read = repaired(path)
     bodies = [body for body in read.bodies if not body.name.startswith("rotor of ")]
     theirs = pin.buildModelFromMJCF(str(path))

@@ -20,7 +20,7 @@ def positions(traj, names):
 @pytest.mark.parametrize("name", OF_TREES)
 def test_robots_of_the_examples(name):
     """In URDF, in SDF and in MJCF: nothing is left over, and they move the same way."""
-    pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+    pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
     read = [vi.load_mechanism(ROBOTS / f"{name}{suffix}", strict=True) for suffix in (OF_TREES[name], ".sdf", ".xml")]
     assert (read[0].diagnose().mobility, len(read[0].compiled.topology.clusters) > 0) == (
         {"arm": 3, "five_bar": 2, "leg": 2}[name],
@@ -40,7 +40,7 @@ def test_robots_of_the_examples(name):
 @pytest.mark.parametrize("name", ["four_bar", "delta_robot", "bennett", "peaucellier"])
 def test_loops_of_the_catalogue_in_all_formats(name, tmp_path):
     """As SDF, as URDF with closures, and as MJCF with a connect for each, written by hand and by varint."""
-    pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+    pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
     given = getattr(vi.mechanisms, name)()
     given = vi.Mechanism(given.name, given.bodies, given.joints, gravity=given.gravity)
     (tmp_path / "m.sdf").write_text(sdf_of(given))

@@ -111,7 +111,7 @@ def test_a_full_disk_leaves_the_old_file(name, save, tmp_path):
 @pytest.mark.parametrize("suffix", [".mp4", ".webm"])
 def test_a_full_disk_leaves_the_old_film(suffix, run, tmp_path):
     """Which another program writes."""
-    pytest.importorskip("imageio_ffmpeg", reason="needs the extra varint[film]")
+    pytest.importorskip("imageio_ffmpeg", reason="needs the extra varint-dynamics[film]")
     path = old_file(tmp_path / f"film{suffix}")
     with full_disk(FEW), pytest.raises(vi.FileError, match=f"cannot write '.*film{suffix}': "):
         run.animate(path)

@@ -26,7 +26,7 @@ def build(angle=0.5, length=1.0, links=1):
 
 @pytest.fixture
 def ipywidgets():
-    return pytest.importorskip("ipywidgets", reason="needs varint[notebook]")
+    return pytest.importorskip("ipywidgets", reason="needs varint-dynamics[notebook]")
 
 
 def page_of(text):
@@ -199,11 +199,11 @@ def test_a_cell_shows_the_widget(ipywidgets):
 def test_ipywidgets_may_be_missing(monkeypatch):
     without_widgets(monkeypatch)
     c = vi.controls(build, RANGES, **RUN)
-    message = r"needs the package ipywidgets: pip install varint\[notebook\]"
+    message = r'needs the package ipywidgets: pip install "varint-dynamics\[notebook\]"'
     with pytest.raises(vi.ArgumentError, match=message):
         _ = c.widget
     shown = c._repr_mimebundle_()
-    assert re.search(message, shown["text/html"])
+    assert re.search(message, html.unescape(shown["text/html"]))
     assert shown["text/html"].endswith(c.html)
     assert shown["text/plain"] == repr(c)
 

@@ -74,7 +74,7 @@ def test_without_a_mesh_pictures_are_drawn_as_links():
 @pytest.mark.slow
 def test_a_film_shows_the_mesh_of_a_robot(tmp_path):
     """A tetrahedron of edges 2 m: coloured where its centre is, which a link would leave white."""
-    pytest.importorskip("trimesh", reason="needs varint[view]")
+    pytest.importorskip("trimesh", reason="needs varint-dynamics[view]")
     write_stl(tmp_path / "part.stl")
     (tmp_path / "r.urdf").write_text(ROBOT.format(visual='<mesh filename="part.stl" scale="2 2 2"/>'))
     mech = vi.load_mechanism(tmp_path / "r.urdf")

@@ -357,7 +357,7 @@ def test_tables_that_cannot_be_written(tmp_path):
 @pytest.mark.parametrize("word", ["torque", "nothing of the kind", "rate"])
 def test_tables_of_what_there_is_not_tell_what_there_is(word, tmp_path):
     for package in ("pandas", "xarray"):
-        pytest.importorskip(package, reason="needs varint[tables]")
+        pytest.importorskip(package, reason="needs varint-dynamics[tables]")
     whole = run(duration=0.1, dt=0.01)
     for table in (lambda name: whole.to_csv(tmp_path / "x.csv", name), whole.to_dataframe, whole.to_xarray):
         with pytest.raises(
@@ -369,7 +369,7 @@ def test_tables_of_what_there_is_not_tell_what_there_is(word, tmp_path):
 
 @pytest.mark.slow
 def test_a_table_of_pandas():
-    pytest.importorskip("pandas", reason="needs varint[tables]")
+    pytest.importorskip("pandas", reason="needs varint-dynamics[tables]")
     whole = run(duration=0.1, dt=0.01)
     table = whole.to_dataframe("coordinates", "reactions")
     assert table.index.name == "t (s)"
@@ -380,7 +380,7 @@ def test_a_table_of_pandas():
 
 @pytest.mark.slow
 def test_a_dataset_of_xarray():
-    pytest.importorskip("xarray", reason="needs varint[tables]")
+    pytest.importorskip("xarray", reason="needs varint-dynamics[tables]")
     whole = run("governor", duration=0.1, dt=0.01)
     data = whole.to_xarray(*GROUPS)
     assert np.array_equal(data["position"].sel(axis="z").transpose("time", "bodies"), whole.position[..., 2])
@@ -399,7 +399,7 @@ def test_a_dataset_of_xarray():
 @pytest.mark.parametrize(("package", "method"), [("pandas", "to_dataframe"), ("xarray", "to_xarray")])
 def test_a_package_that_is_missing(package, method, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, package, None)
-    with pytest.raises(vi.ArgumentError, match=rf"{package}: pip install varint\[tables\]"):
+    with pytest.raises(vi.ArgumentError, match=rf'{package}: pip install "varint-dynamics\[tables\]"'):
         getattr(run(duration=0.1, dt=0.01), method)()
 
 

@@ -94,7 +94,7 @@ def test_a_run_of_the_arm():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "path", found(".urdf") or [pytest.param(None, marks=pytest.mark.skip("needs varint[test-peers]"))], ids=str
+    "path", found(".urdf") or [pytest.param(None, marks=pytest.mark.skip("needs varint-dynamics[test-peers]"))], ids=str
 )
 def test_robots_of_other_packages(path):
     try:

@@ -329,7 +329,7 @@ MESH = '<mesh filename="{}" scale="2 2 2"/>'
 
 
 def test_meshes_of_a_robot_are_drawn(tmp_path):
-    pytest.importorskip("trimesh", reason="needs varint[view]")
+    pytest.importorskip("trimesh", reason="needs varint-dynamics[view]")
     write_stl(tmp_path / "part.stl")
     data = robot_page(tmp_path, MESH.format("part.stl"))
     ((part,),) = [body["parts"] for body in data["bodies"]]
@@ -354,11 +354,11 @@ def test_what_cannot_be_read_is_told(tmp_path, monkeypatch):
         assert data["bodies"][0]["parts"]  # something is drawn in its place
     monkeypatch.setitem(sys.modules, "trimesh", None)
     (note,) = robot_page(tmp_path, MESH.format("part.stl"))["notes"]
-    assert "pip install 'varint[view]': 'part.stl'" in note
+    assert 'pip install "varint-dynamics[view]" (in a checkout: pip install -e ".[view]"): \'part.stl\'' in note
 
 
 def test_a_broken_mesh_is_told(tmp_path):
-    pytest.importorskip("trimesh", reason="needs varint[view]")
+    pytest.importorskip("trimesh", reason="needs varint-dynamics[view]")
     (tmp_path / "broken.stl").write_bytes(b"no mesh")
     (note,) = robot_page(tmp_path, MESH.format("broken.stl"))["notes"]
     assert note.endswith("'broken.stl'")
@@ -377,7 +377,7 @@ def test_a_solid_says_what_it_is():
 
 def test_a_mesh_file_of_the_user_is_drawn(tmp_path):
     """As docs/viewing.md adds it to a body, in the page and in films; it changes no motion."""
-    trimesh = pytest.importorskip("trimesh", reason="needs varint[view]")
+    trimesh = pytest.importorskip("trimesh", reason="needs varint-dynamics[view]")
     trimesh.creation.box((100.0, 40.0, 20.0)).export(tmp_path / "cover.stl")
     cover = trimesh.load(tmp_path / "cover.stl", force="mesh")
     mesh = {"kind": "mesh", "vertices": 0.001 * cover.vertices, "triangles": cover.faces, "position": (0, 0, 0.02)}

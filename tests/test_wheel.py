@@ -67,6 +67,8 @@ def test_the_wheel_is_whole_and_runs(tmp_path):
     examples = [path for path in (ROOT / "examples").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     assert {f"varint/{path.relative_to(ROOT).as_posix()}" for path in examples} <= names
     assert "varint/py.typed" in names
+    (metadata,) = [name for name in names if name.endswith("dist-info/METADATA")]
+    assert (tmp_path / "installed" / metadata).read_text().splitlines()[1] == "Name: varint-dynamics"
     assert not [name for name in names if name.endswith((".nbc", ".pyc"))]
 
     told = subprocess.run(

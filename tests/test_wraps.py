@@ -286,7 +286,7 @@ sidesite="out"/><site site="i"/><pulley divisor="3"/><site site="m"/><site site=
 
 @pytest.fixture(scope="module")
 def model_path(tmp_path_factory):
-    pytest.importorskip("mujoco", reason="needs varint[mjcf]")
+    pytest.importorskip("mujoco", reason="needs varint-dynamics[mjcf]")
     path = tmp_path_factory.mktemp("models") / "arm.xml"
     path.write_text(MODEL)
     return path
@@ -299,7 +299,7 @@ def imported(model_path):
 
 @pytest.mark.slow
 def test_lengths_and_moment_arms_are_those_of_mujoco(model_path, imported, rng):
-    mujoco = pytest.importorskip("mujoco", reason="needs varint[mjcf]")
+    mujoco = pytest.importorskip("mujoco", reason="needs varint-dynamics[mjcf]")
     model = mujoco.MjModel.from_xml_path(str(model_path))
     data = mujoco.MjData(model)
     assert not imported.import_report.not_understood
@@ -327,7 +327,7 @@ def test_lengths_and_moment_arms_are_those_of_mujoco(model_path, imported, rng):
 @pytest.mark.slow
 def test_accelerations_are_those_of_mujoco(model_path, imported, rng):
     """With the muscles at activations that a run has reached."""
-    mujoco = pytest.importorskip("mujoco", reason="needs varint[mjcf]")
+    mujoco = pytest.importorskip("mujoco", reason="needs varint-dynamics[mjcf]")
     model = mujoco.MjModel.from_xml_path(str(model_path))
     data = mujoco.MjData(model)
     excited = [
@@ -350,7 +350,7 @@ def test_accelerations_are_those_of_mujoco(model_path, imported, rng):
 
 @pytest.mark.slow
 def test_objects_of_mujoco_are_read(model_path, imported):
-    mujoco = pytest.importorskip("mujoco", reason="needs varint[mjcf]")
+    mujoco = pytest.importorskip("mujoco", reason="needs varint-dynamics[mjcf]")
     for given in (mujoco.MjSpec.from_file(str(model_path)), mujoco.MjModel.from_xml_path(str(model_path))):
         if hasattr(given, "nbody"):
             for number in range(1, given.nbody):

@@ -87,7 +87,7 @@ def test_every_joint_in_every_format(kind, first, parent, tmp_path):
         folder = tmp_path / suffix[1:]
         folder.mkdir()
         if suffix == ".xml":
-            pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+            pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
             if kind in NOT_IN_MJCF:
                 with pytest.raises(vi.FileError, match=f"MJCF does not hold joint 'joint', a {kind}"):
                     vi.save_mechanism(given, folder / "m.xml")
@@ -101,7 +101,7 @@ def test_every_joint_in_every_format(kind, first, parent, tmp_path):
 @pytest.mark.parametrize("kind", [kind for kind in REGISTRY if kind not in (*NOT_IN_MJCF, "Fixed", "Free")])
 def test_efforts_along_every_hinge_and_slide_in_mjcf(kind, first, tmp_path):
     """The effort acts along the coordinate that it names, wherever the joint's motions are in the file."""
-    pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+    pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
     given = described(kind, first)
     joint = given.joint("joint")
     singles = [number for number, one in enumerate(joint.allowed) if one.size == 1]  # a ball comes last
@@ -123,7 +123,7 @@ def test_efforts_along_every_hinge_and_slide_in_mjcf(kind, first, tmp_path):
 @FIRST
 def test_a_ball_between_two_turns_is_refused_in_mjcf(first, tmp_path):
     """MuJoCo turns nothing after a ball: such a joint is held where the ball is the last turn from the parent."""
-    pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+    pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
     turn, ball = {"type": "Revolute", "axis": (0, 0, 1), "point": (0.1, 0, 0)}, {"type": "Spherical"}
     given = described("Revolute", first)
     ends = given.joint("joint").body_a, given.joint("joint").body_b
@@ -147,7 +147,7 @@ def test_a_ball_between_two_turns_is_refused_in_mjcf(first, tmp_path):
 )
 def test_anchors_apart_along_slides(kind, first, tmp_path):
     """Coordinates are not zero in the reference configuration there."""
-    pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+    pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
     given = described(kind, first, "world")
     joint = given.joint("joint")
     slides = [one.axis for one in joint.allowed if isinstance(one, Slide)]
@@ -161,7 +161,7 @@ def test_anchors_apart_along_slides(kind, first, tmp_path):
 @pytest.mark.slow
 @FIRST
 def test_anchors_apart_in_the_tree_are_refused_in_mjcf(first, tmp_path):
-    pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+    pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
     given = described("Universal", first)
     joint = dataclasses.replace(given.joint("joint"), point_b=given.joint("joint").point + [0.1, 0.0, 0.0])
     given = vi.Mechanism("open", given.bodies, [given.joints[0], joint, given.joints[2]])

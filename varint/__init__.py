@@ -224,6 +224,8 @@ def _version() -> str:
     import importlib.metadata
     import tomllib
 
+    from varint.base.distribution import DISTRIBUTION
+
     project = Path(__file__).parents[1] / "pyproject.toml"
     table = tomllib.loads(project.read_text()).get("project", {}) if project.is_file() else {}
-    return table["version"] if table.get("name") == __name__ else importlib.metadata.version(__name__)
+    return table["version"] if table.get("name") == DISTRIBUTION else importlib.metadata.version(DISTRIBUTION)

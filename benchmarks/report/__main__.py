@@ -1,11 +1,13 @@
 """The report: the experiments of the sources and the comparison with other simulators, run again on this machine.
 
-    python benchmarks/report [NAME ...]
+    python benchmarks/report [NAME ...] [--out FOLDER]
 
-Writes docs/report/: a page, and for each experiment a figure (PNG and SVG) and its figures (JSON). With names only
-these are measured anew, with "draw" alone none; the page shows all that were ever measured there.
+Writes FOLDER, by default build/report/: a page, and for each experiment a figure (PNG and SVG) and its figures (JSON).
+With names only these are measured and drawn; "draw" draws all that were measured in the folder. The page shows these
+too. The report in the documentation is that of ``--out docs/report``.
 """
 
+import argparse
 import json
 import os
 import platform
@@ -23,36 +25,46 @@ from importlib.metadata import PackageNotFoundError, distribution, version  # no
 from matplotlib.figure import Figure  # noqa: E402
 from rich.console import Console  # noqa: E402
 
+import varint  # noqa: E402
+
 MODULES = ("vi_energy", "vi_closure", "vi_solver", "vi_scaling", "vi_loops", "vi_tolerance", "redmax_energy", "peers",
            "every_method", "contacts")  # fmt: skip
-PACKAGES = ("varint", "numba", "numpy", "scipy", "mujoco", "pin", "drake", "exudyn")
-FOLDER = Path(__file__).parents[2] / "docs" / "report"
+PACKAGES = ("numba", "numpy", "scipy", "mujoco", "pin", "drake", "exudyn")
+FOLDER = Path(__file__).parents[2] / "build" / "report"
 SIZE, DPI = (9.0, 4.2), 90  # inches
 DRAW = "draw"
 
 
-def main(names: list[str]) -> int:
-    """Run the experiments of these names, or all; then draw all that were ever run, and write the page."""
+def main(arguments: list[str]) -> int:
+    """Run and draw the experiments of these names, or all, and write the page of the folder."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"an experiment, or {DRAW}; default all experiments")
+    parser.add_argument(
+        "--out", type=Path, default=FOLDER, metavar="FOLDER", help="folder to write, default %(default)s"
+    )
+    args = parser.parse_args(arguments)
+    names, folder = args.names, args.out
     experiments = {e.name: e for module in MODULES for e in import_module(module).EXPERIMENTS}
     unknown = [name for name in names if name not in experiments and name != DRAW]
     if unknown:
         print(f"no experiment '{unknown[0]}': there are {', '.join(experiments)}; {DRAW} draws all again")
         return 2
-    FOLDER.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for name in (each for each in names or experiments if each != DRAW):
         began = time.perf_counter()
         measured = experiments[name].measure()
         seconds = round(time.perf_counter() - began, 1)
         text = json.dumps({"machine": machine(), "seconds": seconds, "measured": measured}, indent=1)
-        (FOLDER / f"{name}.json").write_text(text + "\n")
+        (folder / f"{name}.json").write_text(text + "\n")
         Console().print(f"[bold]{name}[/bold] {seconds:g} s: {experiments[name].seen(measured)}")
-    held = {name: json.loads(path.read_text()) for name in experiments if (path := FOLDER / f"{name}.json").is_file()}
-    for name, one in held.items():
+    held = {name: json.loads(path.read_text()) for name in experiments if (path := folder / f"{name}.json").is_file()}
+    for name in held if DRAW in names or not names else [name for name in held if name in names]:
         figure = Figure(figsize=SIZE, layout="constrained")
-        experiments[name].draw(one["measured"], figure)
-        figure.savefig(FOLDER / f"{name}.png", dpi=DPI)
-        figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
-    (FOLDER / "report.md").write_text(page(experiments, held))
+        experiments[name].draw(held[name]["measured"], figure)
+        figure.savefig(folder / f"{name}.png", dpi=DPI)
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    (folder / "report.md").write_text(page(experiments, held))
+    Console().print(f"written: {folder / 'report.md'}", soft_wrap=True)
     return 0
 
 
@@ -62,7 +74,7 @@ def machine() -> dict[str, str]:
     models = re.findall(r"^model name\s*: (.*)$", known.read_text(), re.M) if known.is_file() else []
     versions = {name: version(name) for name in PACKAGES if is_installed(name)}
     processor = f"{(models or [platform.processor()])[0]}, {os.cpu_count()} cores"
-    return {"processor": processor, "python": platform.python_version(), **versions}
+    return {"processor": processor, "python": platform.python_version(), "varint": varint.__version__, **versions}
 
 
 def is_installed(name: str) -> bool:

@@ -6,7 +6,7 @@ how does the load move to its front edge meanwhile?
 It slides for v^2 / (2 mu g). The friction acts below the centre of mass, so the front corners bear more: with the
 height h of the centre and the half length l, each front corner bears m g (1 + mu h / l) / 4. `HardContact`, in reduced
 coordinates, solves for sticking and sliding at four corners together. It needs the package clarabel
-(`pip install varint[contact]`).
+(`pip install "varint-dynamics[contact]"`).
 """
 
 import sys

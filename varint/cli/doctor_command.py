@@ -6,6 +6,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from varint.base.distribution import DISTRIBUTION, install_command
 from varint.cli.shared import Commands
 
 if TYPE_CHECKING:
@@ -85,8 +86,8 @@ def requirements() -> "list[Requirement]":
 
     project = Path(varint.__file__).parents[1] / "pyproject.toml"
     project_data = tomllib.loads(project.read_text()).get("project", {}) if project.is_file() else {}
-    if project_data.get("name") != "varint":
-        return [Requirement(text) for text in metadata.requires("varint") or ()]
+    if project_data.get("name") != DISTRIBUTION:
+        return [Requirement(text) for text in metadata.requires(DISTRIBUTION) or ()]
     listed = [Requirement(text) for text in project_data["dependencies"]]
     for extra, texts in project_data["optional-dependencies"].items():
         listed += [Requirement(f"{text}; extra == '{extra}'") for text in texts]
@@ -103,8 +104,8 @@ def extras() -> dict[str, list[Installed]]:
     for name in ("", *sorted(names)):
         environment: dict[str, Any] = {**default_environment(), "extra": name}
         mine = [each for each in listed if (each.marker.evaluate(environment) if each.marker else not name)]
-        packages[name] = [_installed(each) for each in mine if each.name != "varint"]
-        for requirement in (each for each in mine if each.name == "varint"):
+        packages[name] = [_installed(each) for each in mine if each.name != DISTRIBUTION]
+        for requirement in (each for each in mine if each.name == DISTRIBUTION):
             packages[name] += [one for other in sorted(requirement.extras) for one in packages.get(other, ())]
     return packages
 
@@ -207,4 +208,4 @@ def _extras() -> "list[ReportPart]":
         FactColumn("gives", "what it is for"),
         FactColumn("missing", "missing"),
     )
-    return [Listing("extras", columns, rows, "Extras: pip install 'varint[NAME]'")]
+    return [Listing("extras", columns, rows, f"Extras: {install_command('NAME')}")]

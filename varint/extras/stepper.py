@@ -34,6 +34,7 @@ from varint.results.dynamics import Energy, energy_at, energy_read
 from varint.results.energy_reader import EnergyReader
 from varint.results.forces import check_laws
 from varint.results.half_turns import HalfTurns
+from varint.results.held_damping import explain_controllers, explain_inputs
 from varint.results.inputs.at_nodes import inputs_at
 from varint.results.node_turns import followed_from
 from varint.results.record import Record
@@ -191,13 +192,13 @@ class Stepper(Shown):
             n = whole_number(n, "n", 1, ArgumentError, MOST_STEPS)
         self._is_read = False
         if status := self._take(self._word, n):
-            return self._ended(status)
+            return self._ended(status, n)
         if self.failure is not None:
             self.failure = None
         return True
 
-    def _ended(self, status: int) -> bool:
-        """Handle the status of steps that failed or did not resolve the motion; return whether all were solved.
+    def _ended(self, status: int, n: int) -> bool:
+        """Handle the status of ``n`` steps that failed or did not resolve the motion; return whether all were solved.
 
         Sets `failure`, warns, or raises as `step` documents.
         """
@@ -216,15 +217,23 @@ class Stepper(Shown):
             return True
         self._warned = True
         body, t = self.mechanism.bodies[self._run.unresolved()].name, self.time
-        finer = finer_step(self.mechanism, vars(self.method)["dt"])
+        advice = self._unstable_inputs(n) or f"Try dt = {finer_step(self.mechanism, vars(self.method)['dt']):g} s"
         message = (
             f"the steps of '{self.mechanism.name}' up to t = {t:g} s did not resolve its motion: energy changed without"
-            f" work. The velocity of body '{body}' changed most. Try dt = {finer:g} s"
+            f" work. The velocity of body '{body}' changed most. {advice}"
         )
         if how == "raise":
             raise UnresolvedError(message, time=t, body=body, joint=None, trajectory=None)
         warnings.warn(message, UnresolvedWarning, stacklevel=3)
         return True
+
+    def _unstable_inputs(self, n: int) -> str | None:
+        """Return an explanation if efforts that were held over ``n`` steps damp with too large a gain; else None."""
+        state, dt = self.state, vars(self.method)["dt"]
+        held = {} if self._extrapolates else dict(zip(self._held.forces, self.inputs.tolist(), strict=True))
+        return explain_inputs(self.mechanism, held, state, n * dt) or explain_controllers(
+            self.mechanism, self.time, state, dt
+        )
 
     def set(self, name: str, value: float) -> None:
         """Set the input of the force ``name`` for the next and later steps.

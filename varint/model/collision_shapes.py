@@ -221,7 +221,7 @@ class ConvexMesh(CollisionShape):
     Parameters
     ----------
     vertices : array_like (n, 3), or the path of a mesh file
-        m; of a file (STL, OBJ, PLY, OFF, DAE, GLB) those of its triangles, which the extra ``varint[view]`` reads.
+        m; of a file (STL, OBJ, PLY, OFF, DAE, GLB) those of its triangles, which the extra ``view`` reads.
     position, quat_wxyz : array_like (3,), (4,)
         Place and axes of the mesh.
     hull : bool

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from varint.base.distribution import install_command
 from varint.base.errors import FileError
 from varint.base.paths import path_of
 from varint.model.mesh_scene import check_nodes, merged
@@ -11,7 +12,7 @@ from varint.model.mesh_scene import check_nodes, merged
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply", ".off", ".glb")
 LARGEST_FILE = 100_000_000  # bytes
 OBJ_ZERO = re.compile(rb"(?m)^f[ \t](?:[^\n]*[ \t])?0+(?:[/ \t\r\n]|\Z)")  # which trimesh takes for the last vertex
-TO_INSTALL = "meshes are read by the package trimesh: pip install 'varint[view]'"
+TO_INSTALL = f"meshes are read by the package trimesh: {install_command('view')}"
 
 
 def can_be_mesh(path: Path) -> bool:

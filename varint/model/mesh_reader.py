@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.base.checks import call, known_name, shown
+from varint.base.distribution import install_command
 from varint.base.errors import ArgumentError, FileError
 from varint.base.paths import path_of
 
 Chosen = ArrayLike | str | Callable[[np.ndarray], ArrayLike]  # vertices
-INSTALL = "reading meshes needs meshio: pip install 'varint[fem]'"
+INSTALL = f"reading meshes needs meshio: {install_command('fem')}"
 
 
 @dataclass(frozen=True, eq=False)

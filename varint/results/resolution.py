@@ -7,15 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.kinematics.diagnosis import mobility_at
-from varint.kinematics.frames import JointFrames, with_world
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.known_forces import USES
 from varint.model.state import State
 from varint.results.derived import energy_gap
 from varint.results.fast_spin import STAGGERED, fastest_spin
+from varint.results.held_damping import explain_controllers, is_held_motor, response_along
 from varint.results.node_watch import drift_of, open_bound, overlap_bound, overlaps_of
-from varint.results.reactions import accelerations_and_reactions
 from varint.results.recorded_motion import RecordedMotion
 
 FINER_RTOL, LEAST_RTOL = 0.01, 1e-13  # times smaller tolerances are proposed, down to round-off
@@ -23,6 +22,8 @@ FINER, FINER_LOOPS = 4, 16  # times smaller steps are proposed, these where loop
 CHANGE, CHANGE_LOOPS = 0.12, 0.055  # or steps in which velocities change by no more than this share of the largest
 LOOKED_AT = 10_000  # nodes, for steep forces
 IN_A_ROW = 3  # steps that are told of a steep force
+BEFORE = 6  # nodes up to one that is not resolved, at which controllers are examined
+ALTERNATES = 0.02  # of the largest rate: smaller alternations are not examined
 SWING = 0.5  # of its law's width: smaller swings leave its effort as it is
 Trial = Callable[[float], Callable[[float], bool | None]]  # see varint.runs.retrials.trial_of
 MISSED = 0.25  # of its largest effort: smaller differences from it are not told
@@ -49,11 +50,11 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None, trial: Trial |
     if not times.size:
         if "scheme" not in trajectory.settings or not dt:
             return None
-        return find_swinging(trajectory, dt) or find_fast_spin(trajectory, dt)
+        return find_swinging(trajectory, dt) or find_alternating(trajectory, dt) or find_fast_spin(trajectory, dt)
     first, count = float(times[0]), times.size
     body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
-    advice = _advice(trajectory, dt, first, trial)
     node = int(np.searchsorted(trajectory.t, first))
+    advice = _unstable_controllers(trajectory, dt, node) or _advice(trajectory, dt, first, trial)
     if "integrator" in trajectory.settings and drift_of(trajectory)[node] > open_bound(trajectory):
         message = (
             f"joints of '{trajectory.mechanism.name}' are open at {count} recorded nodes, first at t = {first:g} s, by"
@@ -83,6 +84,17 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None, trial: Trial |
         f" went without work, {gap:.3g} J at most, where {kinetic:.3g} J of kinetic energy were there before. {ends}"
     )
     return Unresolved(message, first, body)
+
+
+def _unstable_controllers(trajectory: RecordedMotion, dt: float | None, node: int) -> str | None:
+    """Return the explanation of `explain_controllers` at a recorded ``node``, or at the last ones before it."""
+    if trajectory._step_tolerance is not None or not dt:
+        return None
+    nodes = range(node, max(node - BEFORE, -1), -1)
+    explained = (
+        explain_controllers(trajectory.mechanism, float(trajectory.t[n]), trajectory.state(n), dt) for n in nodes
+    )
+    return next(filter(None, explained), None)
 
 
 def _overlap_at(trajectory: RecordedMotion, node: int) -> str | None:
@@ -239,6 +251,32 @@ def find_swinging(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
     return None
 
 
+def find_alternating(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
+    """Return the `Unresolved` of a run with a motor whose function damps more than the steps of ``dt``, s, allow.
+
+    Where the effort is limited, the rate alternates from node to node and does not grow, and the energy balance holds.
+    Reported if each node is recorded.
+    """
+    mechanism = trajectory.mechanism
+    if not _has_each_node(trajectory) or len(trajectory) < IN_A_ROW + 2:
+        return None
+    for force in mechanism.forces:
+        if not is_held_motor(force):
+            continue
+        shown = trajectory[:LOOKED_AT]
+        width = ALTERNATES * np.abs(shown.rates[force.joint].reshape(len(shown), -1)[:, force.coordinate]).max()
+        row = np.flatnonzero(np.convolve(_swings(shown, force, width), np.ones(IN_A_ROW), "valid") > IN_A_ROW - 0.5)
+        explanation = _unstable_controllers(trajectory, dt, int(row[-1])) if row.size else None
+        if explanation is not None:
+            time = float(shown.t[row[0]])
+            message = (
+                f"from t = {time:g} s on the rate of joint '{force.joint}' of '{mechanism.name}' alternates from step"
+                f" to step. {explanation}"
+            )
+            return Unresolved(message, time, mechanism.joint(force.joint).body_b)
+    return None
+
+
 def _swings(trajectory: RecordedMotion, force: AlongCoordinate, width: float) -> np.ndarray:
     """Return whether (T - 1,) the rate oscillates by more than ``width`` in a step and the next."""
     rate = trajectory.rates[force.joint].reshape(len(trajectory), -1)[:, force.coordinate]
@@ -259,13 +297,4 @@ def _missed(trajectory: RecordedMotion, force: AlongCoordinate, most: float) -> 
 
 def inertia_along(mechanism: Mechanism, force: AlongCoordinate, state: State) -> float:
     """Return the inertia, kg m^2 or kg, that an effort of ``force`` accelerates at ``state``, by its coordinate."""
-    frames = JointFrames(mechanism, mechanism.joint(force.joint))
-    x, R = with_world(state.position, state.quat_wxyz)
-    jacobian = frames.rate_jacobian(x, R)[force.coordinate]
-    load = np.zeros((2, len(x), 6))
-    load[1, [frames.a, frames.b]] += jacobian
-    still = np.zeros((2, len(mechanism.bodies), 3))
-    position, quat = (np.repeat(array[None], 2, axis=0) for array in (state.position, state.quat_wxyz))
-    solution = accelerations_and_reactions(mechanism, load[:, :-1], position, quat, still, still)[0]
-    change = np.vstack([solution[1] - solution[0], np.zeros(6)])
-    return float(1.0 / np.sum(jacobian * change[[frames.a, frames.b]]))
+    return response_along(mechanism, force, state).inertia

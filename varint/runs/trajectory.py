@@ -100,7 +100,7 @@ class Trajectory(RecordedMotion):
         """Return a table of pandas with the time as its index; ``attrs["units"]`` has the units of its columns.
 
         ``what``: quantities, see `to_csv`. Raises ArgumentError where pandas is missing, which
-        ``pip install varint[tables]`` brings.
+        ``pip install "varint-dynamics[tables]"`` brings.
         """
         from varint.files.runs.tables import to_dataframe
 
@@ -110,7 +110,7 @@ class Trajectory(RecordedMotion):
         """Return a Dataset of xarray with a variable for each quantity, over time and body, joint or force.
 
         ``what``: quantities, see `to_csv`. Raises ArgumentError where xarray is missing, which
-        ``pip install varint[tables]`` brings.
+        ``pip install "varint-dynamics[tables]"`` brings.
         """
         from varint.files.runs.tables import to_xarray
 
@@ -197,7 +197,7 @@ class Trajectory(RecordedMotion):
         degrees, turned from the front to the right, and above the horizon; ``width``: of a frame in pixels.
 
         Raises ArgumentError, also for more than 3000 frames, and where .mp4 or .webm need the package imageio-ffmpeg,
-        which ``pip install varint[film]`` brings; FileError.
+        which ``pip install "varint-dynamics[film]"`` brings; FileError.
         """
         from varint.views.animation import animate
 

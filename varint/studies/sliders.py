@@ -117,7 +117,7 @@ def controls(
 class Controls(Shown):
     """Parameters of a mechanism, the run with their present values, and its picture; `controls` makes it.
 
-    A notebook shows it with a slider for each parameter, which needs the package ipywidgets (``varint[notebook]``).
+    A notebook shows it with a slider for each parameter, which needs the package ipywidgets (the extra ``notebook``).
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class Controls(Shown):
     def widget(self) -> Any:
         """The ``ipywidgets.VBox`` that a notebook shows: one child a parameter, in order, then the picture.
 
-        Raises ArgumentError if ipywidgets is missing (``varint[notebook]``).
+        Raises ArgumentError if ipywidgets is missing (the extra ``notebook``).
         """
         widgets = optional("ipywidgets", "notebook")
         children = []

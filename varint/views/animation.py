@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from varint.base.atomic_writes import written_whole
 from varint.base.checks import of_type, positive, whole_number
 from varint.base.display import Shown, count_text
+from varint.base.distribution import install_command
 from varint.base.errors import ArgumentError, FileError
 from varint.drawing.following import camera_shift
 from varint.drawing.mechanism_picture import figure_size, find_traced, make_painter
@@ -46,7 +47,7 @@ CODECS = {  # of ffmpeg, with what it is told; every player knows the colours of
     MP4: ("libx264", ["-pix_fmt", "yuv420p", "-crf", "20", "-movflags", "+faststart"]),
     WEBM: ("libvpx-vp9", ["-pix_fmt", "yuv420p", "-crf", "30", "-b:v", "0"]),
 }
-TO_INSTALL = "needs the package imageio-ffmpeg: pip install 'varint[film]', or the program ffmpeg; or write a .gif"
+TO_INSTALL = f"needs the package imageio-ffmpeg: {install_command('film')}, or the program ffmpeg; or write a .gif"
 
 
 class Movie(Shown):

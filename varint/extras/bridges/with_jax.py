@@ -52,7 +52,7 @@ def jax_rollout(
     Raises
     ------
     ArgumentError
-        JAX is missing (``varint[jax]``), or a wrong argument. The function raises it where ``jax_enable_x64`` is off or
+        JAX is missing (extra ``jax``), or a wrong argument. The function raises it where ``jax_enable_x64`` is off or
         ``bodies`` is needed, for wrong parameters and second derivatives, and the errors of `varint.simulate`; its
         backward pass those of `varint.gradient`.
     """

@@ -45,7 +45,7 @@ def torch_rollout(
     Raises
     ------
     ArgumentError
-        PyTorch is missing (``varint[torch]``), or a wrong argument. The function raises it for wrong parameters, and
+        PyTorch is missing (extra ``torch``), or a wrong argument. The function raises it for wrong parameters, and
         the errors of `varint.simulate`; its backward pass the errors of `varint.gradient`, and ArgumentError for second
         derivatives.
     """

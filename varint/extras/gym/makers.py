@@ -60,7 +60,7 @@ def make(
     Raises
     ------
     ArgumentError
-        Gymnasium is missing (``varint[gym]``), or a wrong argument.
+        Gymnasium is missing (the extra ``gym``), or a wrong argument.
     """
     task = LearningTask(mechanism, reward, actions, observations, terminated, start, dt, frame_skip, steps, render_mode)
     optional("gymnasium", "gym")

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from varint.base.checks import choice, known_name
+from varint.base.distribution import install_command
 from varint.base.errors import PeerError
 from varint.files.robots.kinds import JointStop
 from varint.mechanism.mechanism import Mechanism
@@ -68,7 +69,7 @@ class Simulator(ABC):
     def __init__(self, mechanism: Mechanism, dt: float, integrator: str) -> None:
         """Build the model. Raises PeerError if the simulator is not installed or cannot represent a part."""
         if not self.is_installed():
-            raise PeerError(f"{self.name} is not installed: pip install 'varint[{self.name}]'")
+            raise PeerError(f"{self.name} is not installed: {install_command(self.name)}")
         self.mechanism, self.dt, self.integrator = mechanism, dt, integrator
         self.refused: list[str] = []
         self.stops: list[JointStop] = []

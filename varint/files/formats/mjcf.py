@@ -1,4 +1,4 @@
-"""MJCF, the format of MuJoCo: files are read through MuJoCo's own compiler (the extra varint[mjcf])."""
+"""MJCF, the format of MuJoCo: files are read through MuJoCo's own compiler (the extra mjcf)."""
 
 import re
 import warnings
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from varint.base.distribution import install_command
 from varint.base.errors import FileError
 from varint.files.formats.base import Format, register
 from varint.files.mjcf.assembly import assemble_welds, frames_of, redundant_slides
@@ -94,7 +95,7 @@ def compiled(source: MJCFSource) -> tuple[Any, Any]:
     try:
         import mujoco
     except ImportError:
-        raise source.root.error("MJCF is read by MuJoCo's compiler: pip install 'varint[mjcf]'") from None
+        raise source.root.error(f"MJCF is read by MuJoCo's compiler: {install_command('mjcf')}") from None
     try:
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from varint.base.atomic_writes import written_whole
+from varint.base.distribution import install_command
 from varint.base.errors import ArgumentError
 from varint.base.paths import path_of
 from varint.base.printable import printable
@@ -108,4 +109,4 @@ def optional(name: str, extra: str = "tables") -> ModuleType:
     try:
         return import_module(name)
     except ImportError:
-        raise ArgumentError(f"this needs the package {name}: pip install varint[{extra}]") from None
+        raise ArgumentError(f"this needs the package {name}: {install_command(extra)}") from None

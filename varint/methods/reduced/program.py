@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csc_matrix
 
+from varint.base.distribution import install_command
 from varint.base.errors import ArgumentError
 from varint.methods.reduced.saddle import REDUNDANT, LinearStep
 
@@ -49,7 +50,7 @@ def load_solver() -> ModuleType:
     except ImportError:
         raise ArgumentError(
             "hard stops, joint friction and hard contacts with integrator='euler' need the package clarabel:"
-            " pip install varint[contact]"
+            f" {install_command('contact')}"
         ) from None
     return clarabel
 

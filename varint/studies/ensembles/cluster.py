@@ -6,6 +6,7 @@ from typing import Any
 
 import cloudpickle
 
+from varint.base.distribution import install_command
 from varint.base.errors import ArgumentError
 from varint.studies.ensembles.figures import ERROR, MESSAGE, STATUS, error_row
 from varint.studies.ensembles.processes import Member, Row
@@ -25,7 +26,7 @@ def rows(scheduler: str, task: bytes, members: Sequence[Member]) -> Iterator[tup
     try:
         from distributed import Client
     except ImportError:
-        raise ArgumentError("scheduler= needs the package distributed: pip install varint[dask]") from None
+        raise ArgumentError(f"scheduler= needs the package distributed: {install_command('dask')}") from None
     try:
         client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as problem:

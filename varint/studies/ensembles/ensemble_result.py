@@ -122,14 +122,14 @@ class Ensemble(Shown):
         return {column: _column(column, [row[column] for row in rows]) for column in self._table.columns}
 
     def to_dataframe(self) -> "pandas.DataFrame":
-        """Return the table as a DataFrame, one row a member. Raises ArgumentError without ``varint[tables]``."""
+        """Return the table as a DataFrame, one row a member. Raises ArgumentError without the extra ``tables``."""
         return optional("pandas", "tables").DataFrame(dict(self.table)).set_index(NUMBER)
 
     def save(self, path: str | Path) -> None:
         """Write the table, .csv or .parquet; a file of that name is replaced.
 
         Raises ArgumentError for another suffix, or where pandas and pyarrow, which write Parquet, are missing
-        (``varint[parquet]``); FileError.
+        (the extra ``parquet``); FileError.
         """
         path = Path(path_of(path))
         if path.suffix.lower() == ".csv":
