@@ -131,7 +131,8 @@ def test_elements_and_their_numbers(tmp_path):
 
 
 LINKS = """<robot name="r"><link name="world"/>{}</robot>"""
-LINK = """<link name="{name}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+LINK = """<link name="{name}"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
 <visual><geometry><box size="0.1 0.2 0.3"/></geometry></visual></link>
 <joint name="j {name}" type="revolute"><parent link="{parent}"/><child link="{name}"/><axis xyz="0 1 0"/>
 <limit lower="-1" upper="1"/></joint>"""

@@ -81,7 +81,9 @@ class Mechanism(CompiledStructure):
             No force has the name or is of the class; a force to remove is the compliance of a joint; two forces have
             the same name.
         """
-        removed = {name for one in _listed(remove, str | type, "remove", "names or classes") for name in self._named(one)}
+        removed = {
+            name for one in _listed(remove, str | type, "remove", "names or classes") for name in self._named(one)
+        }
         staying = (force for force in self.forces if force.name not in removed)
         return replace(self, forces=[*staying, *_listed(add, Force, "add", "forces")])
 
@@ -346,12 +348,13 @@ class Mechanism(CompiledStructure):
     def _repr_html_(self) -> str:
         from varint.drawing.thumbnail import thumbnail
 
-        bodies = [(body.name, f"{body.mass:.6g}", numbers_text(body.position)) for body in self.bodies]
+        bodies = [(b.name, f"{b.mass:.6g}", numbers_text(b.position)) for b in self.bodies if b.name not in self.rotors]
         joints = [
             (j.name, type(j).__name__, j.body_a, j.body_b, ", ".join(j.own_facts()), j.dof, _units_text(j))
             for j in self.joints
+            if j.name not in self.rotors
         ]
-        forces = [(f.name, type(f).__name__, ", ".join(f._facts())) for f in self.forces]
+        forces = [(f.name, type(f).__name__, ", ".join(f._facts())) for f in self.forces if f.name not in self.rotors]
         tables = (
             (("joint", "type", "body a", "body b", "geometry (m, world)", ">coordinates", "unit"), joints),
             (("force", "type", "acts on and parameters"), forces),
@@ -367,13 +370,16 @@ class Mechanism(CompiledStructure):
         """Yield the rows of the table of ``start``: key, name of the joint or body, value, unit."""
         for key, values in self.start.items():
             for name, value in (values or {}).items():
+                if name in self.rotors:
+                    continue
                 unit = BODY_UNITS[key] if key in BODY_UNITS else _units_text(self.joint(name), key == "rates")
                 yield key, name, value_text(value), unit
 
     def show(self, state: State | None = None) -> ShownState:
         """Return two tables of ``state``, by body and by joint, to print or to display in a notebook.
 
-        ``state``: default ``state()``. Raises StateError for a state that does not match the bodies.
+        ``state``: default ``state()``. Bodies that stand for armature (``rotors``) are left out: ``coordinates(state)``
+        has the angles of their hinges. Raises StateError for a state that does not match the bodies.
         """
         state = self.state() if state is None else state
         return ShownState(self, with_checked_arrays(self, state, "state"))

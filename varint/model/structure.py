@@ -20,6 +20,7 @@ from varint.model.forces.joint_compliance import with_compliances
 from varint.model.import_report import ImportReport
 from varint.model.joints import Joint
 from varint.model.known_forces import traits_of
+from varint.model.rotors import rotor_names
 from varint.model.start_arguments import MOTION_KEYS, check_start
 
 ANCHOR_TOLERANCE = 1e-9  # relative to the size of the coordinates
@@ -131,6 +132,14 @@ class Structure(Shown):
     def elements(self) -> tuple[tuple[Element, ...], ...]:
         """Return the elements of each force."""
         return tuple(tuple(force.elements(self)) for force in self.forces)
+
+    @cached_property
+    def rotors(self) -> frozenset[str]:
+        """Return the names of the bodies without shape that stand for armature, also those of hinges and couplings.
+
+        The readers of robots make them. Pictures do not draw them, and tables and legends name them only if asked to.
+        """
+        return rotor_names(self.bodies, {joint.name: joint for joint in self.joints})
 
     @cached_property
     def force_traits(self) -> list[set[str]]:
