@@ -144,23 +144,29 @@ def _listings(mechanism: "Mechanism", state: "State") -> list[ReportPart]:
         (force.name, type(force).__name__, list(force.acts_on(mechanism)), _input(mechanism, force))
         for force in mechanism.forces
     ]
-    shown = {"hidden": mechanism.rotors}
+    hidden = mechanism.rotors
     name, kind, input_column = FactColumn("name", "name"), FactColumn("type", "type"), FactColumn("input", "input")
     places = (FactColumn(axis, axis, "m", number=True) for axis in "xyz")
     ends = FactColumn("body_a", "body a"), FactColumn("body_b", "body b")
     counts = FactColumn("rows", "rows", number=True), FactColumn("coordinates", "coordinates", number=True)
     return [
         Listing(
-            "bodies", (name._replace(label="body"), FactColumn("mass", "mass", "kg", True), *places), bodies, **shown
+            "bodies",
+            (name._replace(label="body"), FactColumn("mass", "mass", "kg", True), *places),
+            bodies,
+            hidden=hidden,
         ),
         Listing(
-            "joints", (name._replace(label="joint"), kind, *ends, *counts, FactColumn("cut", "cut")), joints, **shown
+            "joints",
+            (name._replace(label="joint"), kind, *ends, *counts, FactColumn("cut", "cut")),
+            joints,
+            hidden=hidden,
         ),
         Listing(
             "forces",
             (name._replace(label="force"), kind, FactColumn("acts_on", "acts on"), input_column),
             forces,
-            **shown,
+            hidden=hidden,
         ),
         *_shapes(mechanism),
     ]

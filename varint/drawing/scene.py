@@ -144,10 +144,10 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
             touched[body].append(point)
     nodes = _nodes(scene)
     for number, (points, box) in enumerate(zip(touched, boxes, strict=True)):
-        body = structure.bodies[number]
-        if number in nodes or body.name in structure.rotors:
+        described = structure.bodies[number]
+        if number in nodes or described.name in structure.rotors:
             continue
-        shapes = shape_outlines(body)
+        shapes = shape_outlines(described)
         if shapes:
             scene.outlines.extend(_shaped(number, _unlike(points, box), shapes))
         else:

@@ -67,7 +67,7 @@ class Mechanism(CompiledStructure):
         return replace(self, **parts)
 
     def with_forces(self, *, add: Force | Sequence[Force] = (), remove: Removed | Sequence[Removed] = ()) -> Mechanism:
-        """Return a copy without the forces ``remove`` and with the forces ``add`` after those that stay.
+        """Return a copy without the forces ``remove`` and with the forces ``add`` at the end.
 
         Parameters
         ----------

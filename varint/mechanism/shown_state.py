@@ -42,7 +42,7 @@ class ShownState:
         return bodies, joints
 
     def _listed(self, items: Sequence[Any]) -> list[Any]:
-        """Return the bodies or joints without those that stand for armature."""
+        """Return the bodies or joints that do not stand for armature."""
         return [item for item in items if item.name not in self.mechanism.rotors]
 
     def __repr__(self) -> str:

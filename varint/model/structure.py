@@ -135,7 +135,7 @@ class Structure(Shown):
 
     @cached_property
     def rotors(self) -> frozenset[str]:
-        """Return the names of the bodies without shape that stand for armature, also those of hinges and couplings.
+        """Return the names of the bodies without shape that stand for armature; hinges and couplings have them too.
 
         The readers of robots make them. Pictures do not draw them, and tables and legends name them only if asked to.
         """

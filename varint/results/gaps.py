@@ -39,7 +39,7 @@ def warn_of_unknown_motion(trajectory: "RecordedMotion", times: np.ndarray) -> N
 
 
 def check_known_motion(trajectory: "RecordedMotion", before: np.ndarray, label: str) -> None:
-    """Raise ArgumentError if the nodes ``before`` (K,) and those after them do not determine the motion in between.
+    """Raise ArgumentError if nodes ``before`` (K,) and the next ones do not determine the motion in between.
 
     That is where a body turns too far, or where the neighbours of one of these nodes predict it badly: with nodes
     twice as far apart a sine is missed by `MISSED` of its range if they are a quarter of a period apart.

@@ -50,7 +50,7 @@ def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
 
 
 def predicted_positions(nodes: Nodes, numbers: np.ndarray) -> np.ndarray:
-    """Return positions (K, nb, 3), m, that neighbours alone predict at nodes ``numbers`` (K,), none at an end."""
+    """Return positions (K, nb, 3), m, that neighbours alone predict at inner nodes ``numbers`` (K,)."""
     t, chosen = nodes["t"], numbers[:, None] + [-1, 1]
     values, _ = _hermite(t[chosen], t[numbers])
     return _sum(values, nodes["position"][chosen], nodes["velocity"][chosen])

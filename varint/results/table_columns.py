@@ -69,7 +69,7 @@ class Group:
         return [item.name for item in getattr(trajectory.mechanism, self.of)] if self.of else [""]
 
     def shown_names(self, trajectory: "RecordedMotion") -> list[str]:
-        """Return those of `names` that pictures show by default: without bodies that stand for armature."""
+        """Return the `names` that pictures show by default: without bodies that stand for armature."""
         return [name for name in self.names(trajectory) if name not in trajectory.mechanism.rotors]
 
 
@@ -91,7 +91,7 @@ def columns(trajectory: "RecordedMotion", group_name: str, of: str | Iterable[st
 
 
 def shown_columns(trajectory: "RecordedMotion", group_name: str, of: str | Iterable[str] | None = None) -> list[Column]:
-    """Return the columns as `columns` does, without those of bodies that stand for armature if ``of`` is None."""
+    """Return `columns`, without bodies that stand for armature if ``of`` is None."""
     group = GROUPS.get(group_name) if isinstance(group_name, str) else None
     if of is None and group is not None and group.of:
         of = group.shown_names(trajectory)

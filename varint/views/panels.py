@@ -447,7 +447,7 @@ def _couplers(mechanism: Mechanism) -> list[str]:
 
 
 def _listed(mechanism: Mechanism) -> list[str]:
-    """Return the names of the bodies without those that stand for armature."""
+    """Return the names of the bodies that do not stand for armature."""
     return [name for name in mechanism.body_index if name not in mechanism.rotors]
 
 
