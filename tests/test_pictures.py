@@ -152,6 +152,16 @@ def test_what_is_left_out_is_told_and_can_be_chosen():
     assert not figure.get_supxlabel()
 
 
+def test_legends_of_long_names_keep_quantity_and_component():
+    name = "elevation of the upper arm against the left scapula"
+    plain = vi.mechanisms.n_pendulum(n=1)
+    mech = plain.replace(joints=[dataclasses.replace(plain.joints[0], name=name)], start={})
+    (forces, torques) = vi.simulate(mech, 0.02, 0.01).plot("reactions").axes
+    for axes, word in ((forces, "force"), (torques, "torque")):
+        assert [text[-len(word) - 2 :] for text in legend(axes)] == [f"{word} {axis}" for axis in "xyz"]
+        assert all(text.startswith("elevation of the") and len(text) == 40 for text in legend(axes))
+
+
 @pytest.mark.parametrize(
     ("what", "options", "words"),
     [

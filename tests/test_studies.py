@@ -214,6 +214,25 @@ def test_no_crossing_is_no_error_and_no_section(swing):
         vi.poincare_section(swing, "joint 1", 1.0)
 
 
+@pytest.mark.filterwarnings("ignore::varint.SparseNodesWarning")
+def test_crossings_between_nodes_that_are_too_far_apart_are_an_error(swing, chaos):
+    fine = vi.crossings(swing, "joint 1", HANGING)
+    apart = period(2.0) / (swing.t[1] - swing.t[0])  # nodes in a period
+    assert vi.crossings(swing[:: int(apart / 16)], "joint 1", HANGING) == pytest.approx(fine, abs=0.01)
+    with pytest.raises(
+        vi.ArgumentError, match=r"crossings: the nodes around t = .*miss body 'link 1'.*smaller 'every'"
+    ):
+        vi.crossings(swing[:: int(apart / 5)], "joint 1", HANGING)
+    spinning = vi.simulate(pendulum(), 2.0, 0.005, state=pendulum().state(rates={"joint 1": 20.0}))
+    with pytest.raises(
+        vi.ArgumentError, match=r"body 'link 1' turns by some .* no more than half a turn: record nodes"
+    ):
+        vi.crossings(spinning[::50], "joint 1", 0.5)
+    every = round(1.0 / (chaos.t[1] - chaos.t[0]))
+    with pytest.raises(vi.ArgumentError, match="crossings: "):
+        vi.poincare_section(chaos[::every], "joint 1", HANGING)
+
+
 # ----------------------------------------------------------------------------------------------------- sections
 
 

@@ -5,7 +5,7 @@ A `Report` is a list of parts. Each part says what it adds to the object, and ho
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -87,24 +87,29 @@ class Facts:
 
 @dataclass(frozen=True)
 class Listing:
-    """Things of one kind with values in the same columns: a list of objects, or a table of ``most`` of them."""
+    """Things of one kind with values in the same columns: a list of objects, or a table of ``most`` of them.
+
+    ``hidden``: first cells of rows that are in the list alone.
+    """
 
     key: str
     columns: Sequence[FactColumn]
     rows: Sequence[Sequence[Any]]
     title: str = ""
     most: int = LISTED
+    hidden: Collection[str] = ()
 
     def data(self) -> dict[str, Any]:
         keys = [column.key for column in self.columns]
         return {self.key: [dict(zip(keys, row, strict=True)) for row in self.rows]}
 
     def show(self, console: "Console") -> None:
-        if self.rows:
-            rows = [tuple(map(cell, row)) for row in self.rows[: self.most]]
+        listed = [row for row in self.rows if row[0] not in self.hidden]
+        if listed:
+            rows = [tuple(map(cell, row)) for row in listed[: self.most]]
             show_rows(console, [column.heading for column in self.columns], rows, self.title)
-        if len(self.rows) > self.most:
-            console.print(f"... {len(self.rows) - self.most} more\n")
+        if len(listed) > self.most:
+            console.print(f"... {len(listed) - self.most} more\n")
 
 
 @dataclass(frozen=True)

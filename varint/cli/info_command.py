@@ -144,14 +144,30 @@ def _listings(mechanism: "Mechanism", state: "State") -> list[ReportPart]:
         (force.name, type(force).__name__, list(force.acts_on(mechanism)), _input(mechanism, force))
         for force in mechanism.forces
     ]
+    hidden = mechanism.rotors
     name, kind, input_column = FactColumn("name", "name"), FactColumn("type", "type"), FactColumn("input", "input")
     places = (FactColumn(axis, axis, "m", number=True) for axis in "xyz")
     ends = FactColumn("body_a", "body a"), FactColumn("body_b", "body b")
     counts = FactColumn("rows", "rows", number=True), FactColumn("coordinates", "coordinates", number=True)
     return [
-        Listing("bodies", (name._replace(label="body"), FactColumn("mass", "mass", "kg", True), *places), bodies),
-        Listing("joints", (name._replace(label="joint"), kind, *ends, *counts, FactColumn("cut", "cut")), joints),
-        Listing("forces", (name._replace(label="force"), kind, FactColumn("acts_on", "acts on"), input_column), forces),
+        Listing(
+            "bodies",
+            (name._replace(label="body"), FactColumn("mass", "mass", "kg", True), *places),
+            bodies,
+            hidden=hidden,
+        ),
+        Listing(
+            "joints",
+            (name._replace(label="joint"), kind, *ends, *counts, FactColumn("cut", "cut")),
+            joints,
+            hidden=hidden,
+        ),
+        Listing(
+            "forces",
+            (name._replace(label="force"), kind, FactColumn("acts_on", "acts on"), input_column),
+            forces,
+            hidden=hidden,
+        ),
         *_shapes(mechanism),
     ]
 
@@ -227,6 +243,9 @@ def _of_topology(mechanism: "Mechanism") -> list[Fact]:
         facts.append(Fact("", "loops", f"... {len(loops) - LISTED} more"))
     bodies, joints = len(mechanism.bodies), len(mechanism.joints)
     facts += [Fact("", "bodies, joints", bodies), Fact("", "bodies, joints", joints)]
+    rotors = sorted(mechanism.rotors)
+    text = f"{len(rotors)} of these bodies and joints, neither drawn nor listed; --json lists them"
+    facts.append(Fact("rotors", "rotors of armatures" if rotors else "", rotors, text=text))
     facts.append(Fact("freedoms_less_rows", "6 n - rows", 6 * bodies - mechanism.rows))
     label = "" if mechanism.is_closed else "description"
     text = "open: the bodies above were moved to close the joints"
@@ -282,7 +301,8 @@ def _at_the_start(mechanism: "Mechanism", state: "State") -> list[Fact]:
         kinetic += float(mesh.kinetic_energy()[0])
         potential += mesh.potential_energy(mechanism.gravity)[0]
     label = "energy at the start"
-    mass = float(sum(body.mass for body in mechanism.bodies) + sum(path.mass for _, path in path_inertias(mechanism)))
+    bodies = (body for body in mechanism.bodies if body.name not in mechanism.rotors)
+    mass = float(sum(body.mass for body in bodies) + sum(path.mass for _, path in path_inertias(mechanism)))
     mass += float(sum(soft.mesh.mass.sum() for soft in soft_meshes(mechanism)))
     return [
         Fact("mass", "mass", mass, "kg"),

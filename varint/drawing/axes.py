@@ -8,13 +8,13 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.ticker import Formatter
 
-from varint.base.display import shortened
 from varint.base.printable import printable
 from varint.drawing.picture import plain
 from varint.drawing.style import SMALL, TEXT
 
 LABEL_LINE = 20  # maximum number of characters in a line of an axis label
-LONGEST_NAME = 40  # maximum number of characters of a name in a legend; longer names are cut
+LONGEST_NAME = 40  # maximum number of characters of a name in a legend; longer names are cut inside
+LAST = 18  # characters of its end that a cut name keeps: " contact force x"
 # Estimated ratio of the width of axes after the layout to that before it; for the number of columns of a legend
 LAYOUT_GAIN = 1.1
 LETTER_WIDTH = 0.52  # mean width of a letter of a legend, over the font size
@@ -96,10 +96,10 @@ def wrapped(label: str) -> str:
 def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
     """Draw the legend above ``axes``: one of ``names`` for each of ``handles``.
 
-    Without names there is no legend. Names longer than `LONGEST_NAME` are cut; ``$`` and a leading ``_`` have no
+    Without names there is no legend. Names longer than `LONGEST_NAME` are cut inside; ``$`` and a leading ``_`` have no
     special meaning, and control characters are printed as escapes.
     """
-    texts = [printable(shortened(name, LONGEST_NAME)) for name in names]
+    texts = [printable(_shortened_inside(name)) for name in names]
     if not texts:
         return
     # Matplotlib omits entries whose label begins with "_": the labels are numbers first, replaced by the names below.
@@ -110,6 +110,11 @@ def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
     )  # fmt: skip
     for text, name in zip(legend.get_texts(), texts, strict=True):
         plain(text).set_text(name)  # "$" in names does not start a formula
+
+
+def _shortened_inside(name: str) -> str:
+    """Return a name that begins and ends as ``name`` does: the end of a curve's says quantity and component."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - LAST - 5]} ... {name[-LAST:]}"
 
 
 def _legend_columns(axes: Axes, names: Sequence[str]) -> int:

@@ -100,10 +100,12 @@ def draw_names(painter: Painter, x: np.ndarray, R: np.ndarray, level: float = 0.
     """
     structure, view = painter.scene.structure, painter.scene.view
     for number, body in enumerate(structure.bodies):
+        if body.name in structure.rotors:
+            continue
         painter.name(body.name, x[number], COLOURS[number % len(COLOURS)], level)
     labelled: list[tuple[np.ndarray, list[str]]] = []  # joints at one place of the picture share a label
     for joint in structure.joints:
-        if not joint.forbidden:
+        if not joint.forbidden or joint.name in structure.rotors:
             continue
         frames = JointFrames(structure, joint)
         side = (frames.a, frames.origin_a) if joint.needs_point else (frames.b, frames.origin_b)

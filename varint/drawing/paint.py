@@ -76,6 +76,7 @@ class Painter:
         ends += [scene.view.project(points) for points in (*scene.tracks, *traced)]
         ends += [scene.view.project(surfaces.extent(x, R))] if surfaces else []
         self._bodies = len(scene.structure.bodies)
+        self._rotors = [scene.structure.body_index[name] for name in scene.structure.rotors]
         ends += [scene.view.project(x[:, self._bodies : -1])]  # vertices
         points = np.concatenate([part.reshape(-1, 2) for part in (*seen, *ends)])
         span = max(float(np.ptp(points, axis=0).max()), 1e-9)
@@ -233,6 +234,7 @@ class Painter:
         if self.surfaces:
             artists.append(self._surfaces(self.surfaces, x, R, fade, level + LINK_Z))
         covered = [number for number in self.surfaces.numbers if number >= 0] if self.surfaces else []
+        covered += self._rotors
         centres = self.scene.view.project(np.delete(x[: self._bodies], covered, axis=0))
         discs = [0.32 * self.size * CIRCLE + centre for centre in centres]
         artists += [self._patch(disc, _faded(INK, fade), None, level + CENTRE_Z) for disc in discs]
@@ -363,7 +365,7 @@ class Painter:
         feet = [self._end(x, R, mark.body, mark.point)[1] for mark in self.scene.marks if mark.grounded]
         if not feet:
             return True
-        heights = self.scene.view.project(x[: self._bodies])[:, 1]
+        heights = self.scene.view.project(np.delete(x[: self._bodies], self._rotors, axis=0))[:, 1]
         return bool(np.mean(heights) > np.mean(feet) - 2 * self.size)
 
     def _patch(self, points: np.ndarray, face: Any, edge: Any, z: float) -> Artist:

@@ -123,13 +123,16 @@ def is_retracted(strand: Strand, x: np.ndarray, R: np.ndarray) -> bool:
 
 
 def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.ndarray]] = ()) -> Scene:
-    """Return the scene of a mechanism; bodies also reach to the points ``traced``, (body, (3,) in its axes)."""
+    """Return the scene of a mechanism; bodies also reach to the points ``traced``, (body, (3,) in its axes).
+
+    Bodies without shape that stand for armature are left out with their hinges.
+    """
     touched: list[list[np.ndarray]] = [[] for _ in structure.bodies]
     slides: dict[int, list[np.ndarray]] = {}  # by body, in its axes
     boxes = [_box(body, view) for body in structure.bodies]
     scene = Scene(structure, view, [], [], [], [], [], planes_of(structure), skins_of(structure))
     for joint in structure.joints:
-        if joint.forbidden:
+        if joint.forbidden and joint.name not in structure.rotors:
             _add_joint(scene, joint, boxes, touched, slides)
     for strand in strands_of(structure):
         scene.strands.append(strand)
@@ -141,9 +144,10 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
             touched[body].append(point)
     nodes = _nodes(scene)
     for number, (points, box) in enumerate(zip(touched, boxes, strict=True)):
-        shapes = shape_outlines(structure.bodies[number])
-        if number in nodes:
+        described = structure.bodies[number]
+        if number in nodes or described.name in structure.rotors:
             continue
+        shapes = shape_outlines(described)
         if shapes:
             scene.outlines.extend(_shaped(number, _unlike(points, box), shapes))
         else:

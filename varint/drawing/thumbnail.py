@@ -17,7 +17,7 @@ PICTURE = '<img alt="picture" width="{:.0f}" src="data:image/png;base64,{}">'
 
 def thumbnail(structure: Structure, position: np.ndarray, quat_wxyz: np.ndarray, vertices: Sequence[np.ndarray]) -> str:
     """Return HTML of the bodies at (nb, 3), m, and (nb, 4), and of ``vertices``, see `with_world`; "" for too many."""
-    if len(structure.bodies) > MOST_BODIES:
+    if len(structure.bodies) - len(structure.rotors) > MOST_BODIES:
         return ""
     from PIL import Image
 

@@ -62,7 +62,7 @@ def _found(structure: Structure) -> View:
     turning: list[np.ndarray] = []
     sliding: list[np.ndarray] = []
     for joint in structure.joints:
-        for motion in joint.shown if joint.forbidden else ():
+        for motion in joint.shown if joint.forbidden and joint.name not in structure.rotors else ():
             if not isinstance(motion, Turn | Slide):
                 return _isometric(up_of(structure))
             (turning if isinstance(motion, Turn) else sliding).append(_axis(joint, motion))

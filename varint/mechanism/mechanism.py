@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.base.checks import array_of, checked_call
-from varint.base.display import html_table, numbers_text, value_text
-from varint.base.errors import ArgumentError
+from varint.base.checks import array_of, checked_call, known_name, sequence_of
+from varint.base.display import html_table, names_text, numbers_text, value_text
+from varint.base.errors import ArgumentError, MechanismError
 from varint.kinematics.assembly import assemble, checked_state, make_state, with_checked_arrays
 from varint.kinematics.diagnosis import Diagnosis, diagnose
 from varint.kinematics.followers import with_start
@@ -24,8 +24,9 @@ from varint.mechanism.mode_search import assembly_modes
 from varint.mechanism.shown_state import ShownState
 from varint.mechanism.sweep import ON_LOCKUP, Sweep, sweep
 from varint.model.degrees import warn_of_degrees
+from varint.model.forces.base import Force
+from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.forces.soft_mesh import soft_meshes
-from varint.model.import_report import ImportReport
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
 from varint.model.start_arguments import MOTION_KEYS
@@ -36,7 +37,7 @@ from varint.plan import CompiledStructure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
+Removed = str | type[Force]  # see `Mechanism.with_forces`
 VELOCITY_KEYS = ("rates", "velocity", "angular_velocity")  # the keys of ``start`` that are not poses
 # units of the keys of ``start`` that set bodies; those of coordinates and rates depend on the joint
 BODY_UNITS = {"position": "m", "quat_wxyz": "", "velocity": "m/s", "angular_velocity": "rad/s"}
@@ -50,24 +51,56 @@ class Mechanism(CompiledStructure):
     _from_text = ": vi.mechanisms holds the catalogue, vi.load_mechanism reads a file"
 
     @cached_property
-    def import_report(self) -> ImportReport:
-        """Report on the imported file; empty if the mechanism was not imported.
-
-        Set by `varint.load_mechanism`. Copies made by ``dataclasses.replace`` have an empty report.
-        """
-        return ImportReport()
-
-    def __reduce__(self) -> tuple:
-        """Copy or pickle by the fields, and with the import report, which is not a field."""
-        return *super().__reduce__(), {"import_report": self.import_report}
-
-    @cached_property
     def rigid_twin(self) -> Mechanism:
         """Return the mechanism with all joints rigid; itself if no joint has a compliance."""
         if all(joint.compliance is None for joint in self.joints):
             return self
         joints = [replace(joint, compliance=None, damping_time=None) for joint in self.joints]
         return replace(self, joints=joints)
+
+    def replace(self, **parts: Any) -> Mechanism:
+        """Return a copy with other ``parts``, by the names that `Mechanism` takes: ``forces=[...]``, ``gravity=(...)``.
+
+        All else stays, with the import report and the meshes of bodies that stay. Raises WrongArguments for an unknown
+        name, MechanismError if the parts do not fit together.
+        """
+        return replace(self, **parts)
+
+    def with_forces(self, *, add: Force | Sequence[Force] = (), remove: Removed | Sequence[Removed] = ()) -> Mechanism:
+        """Return a copy without the forces ``remove`` and with the forces ``add`` at the end.
+
+        Parameters
+        ----------
+        add : Force, or sequence of Force
+        remove : str or type, or sequence of these
+            Names of forces, or classes, of which all forces are removed: ``vi.JointStop``.
+
+        Raises
+        ------
+        MechanismError
+            No force has the name or is of the class; a force to remove is the compliance of a joint; two forces have
+            the same name.
+        """
+        removed = {
+            name for one in _listed(remove, str | type, "remove", "names or classes") for name in self._named(one)
+        }
+        staying = (force for force in self.forces if force.name not in removed)
+        return replace(self, forces=[*staying, *_listed(add, Force, "add", "forces")])
+
+    def _named(self, which: Removed) -> list[str]:
+        """Return the names of the forces that a name or a class selects."""
+        label = f"remove: mechanism {value_text(self.name)} has no force"
+        if isinstance(which, type):
+            names = [force.name for force in self.forces if isinstance(force, which)]
+            if not names:
+                kinds = names_text(dict.fromkeys(type(force).__name__ for force in self.forces))
+                raise MechanismError(f"{label} of class {which.__name__}" + (f": there are {kinds}" if kinds else ""))
+        else:
+            names = [known_name(which, self.force_index, label)]
+        for name in names:
+            if isinstance(force := self.force(name), JointCompliance):
+                raise MechanismError(f"remove: {force.label}: make the joint with compliance=None in place of it")
+        return names
 
     def state(
         self,
@@ -315,12 +348,13 @@ class Mechanism(CompiledStructure):
     def _repr_html_(self) -> str:
         from varint.drawing.thumbnail import thumbnail
 
-        bodies = [(body.name, f"{body.mass:.6g}", numbers_text(body.position)) for body in self.bodies]
+        bodies = [(b.name, f"{b.mass:.6g}", numbers_text(b.position)) for b in self.bodies if b.name not in self.rotors]
         joints = [
             (j.name, type(j).__name__, j.body_a, j.body_b, ", ".join(j.own_facts()), j.dof, _units_text(j))
             for j in self.joints
+            if j.name not in self.rotors
         ]
-        forces = [(f.name, type(f).__name__, ", ".join(f._facts())) for f in self.forces]
+        forces = [(f.name, type(f).__name__, ", ".join(f._facts())) for f in self.forces if f.name not in self.rotors]
         tables = (
             (("joint", "type", "body a", "body b", "geometry (m, world)", ">coordinates", "unit"), joints),
             (("force", "type", "acts on and parameters"), forces),
@@ -336,13 +370,16 @@ class Mechanism(CompiledStructure):
         """Yield the rows of the table of ``start``: key, name of the joint or body, value, unit."""
         for key, values in self.start.items():
             for name, value in (values or {}).items():
+                if name in self.rotors:
+                    continue
                 unit = BODY_UNITS[key] if key in BODY_UNITS else _units_text(self.joint(name), key == "rates")
                 yield key, name, value_text(value), unit
 
     def show(self, state: State | None = None) -> ShownState:
         """Return two tables of ``state``, by body and by joint, to print or to display in a notebook.
 
-        ``state``: default ``state()``. Raises StateError for a state that does not match the bodies.
+        ``state``: default ``state()``. Bodies that stand for armature (``rotors``) are left out: ``coordinates(state)``
+        has the angles of their hinges. Raises StateError for a state that does not match the bodies.
         """
         state = self.state() if state is None else state
         return ShownState(self, with_checked_arrays(self, state, "state"))
@@ -385,6 +422,11 @@ class Mechanism(CompiledStructure):
     def rows(self) -> int:
         """Return the number of scalar constraints of the joints, including redundant and excluding compliant ones."""
         return sum(len(joint.rigid) for joint in self.joints)
+
+
+def _listed(value: Any, kind: Any, label: str, of: str) -> tuple:
+    """Return one value of a ``kind``, or a sequence of such, as a tuple."""
+    return (value,) if isinstance(value, kind) else sequence_of(value, label, of)
 
 
 def _units_text(joint: Joint, rates: bool = False) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -26,11 +28,12 @@ class ShownState:
         """Return the rows of the tables of bodies and of joints, the first `LISTED` of each."""
         state = self.state
         arrays = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
-        names = list(self.mechanism.body_index)[:LISTED]
-        bodies = [(name, *map(numbers_text, row)) for name, *row in zip(names, *arrays, strict=False)]
+        numbered = zip(self.mechanism.body_index, *arrays, strict=False)
+        rows = (row for row in numbered if row[0] not in self.mechanism.rotors)
+        bodies = [(name, *map(numbers_text, row)) for name, *row in islice(rows, LISTED)]
         joints = []
         motion = [array[None] for array in arrays]
-        for joint in self.mechanism.joints[:LISTED]:
+        for joint in self._listed(self.mechanism.joints)[:LISTED]:
             near = state.turns.get(joint.name)
             q = joint_coordinates(self.mechanism, joint, motion[0], motion[1], near)
             rates = joint_rates(self.mechanism, joint, q, *motion)
@@ -38,13 +41,20 @@ class ShownState:
             joints.append((joint.name, _text(q[0]), _text(rates[0]), units))
         return bodies, joints
 
+    def _listed(self, items: Sequence[Any]) -> list[Any]:
+        """Return the bodies or joints that do not stand for armature."""
+        return [item for item in items if item.name not in self.mechanism.rotors]
+
     def __repr__(self) -> str:
         bodies, joints = self._rows()
         title = f"State of {value_text(self.mechanism.name)}"
         more = [
-            f"... {len(all_) - LISTED} more {kind}"
-            for all_, kind in ((self.mechanism.bodies, "bodies"), (self.mechanism.joints, "joints"))
-            if len(all_) > LISTED
+            f"... {len(items) - LISTED} more {kind}"
+            for items, kind in (
+                (self._listed(self.mechanism.bodies), "bodies"),
+                (self._listed(self.mechanism.joints), "joints"),
+            )
+            if len(items) > LISTED
         ]
         return "\n".join([title, *_aligned(OF_BODIES, bodies), *_aligned(OF_JOINTS, joints), *more])
 

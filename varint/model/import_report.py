@@ -1,7 +1,7 @@
 """Report on a file that a mechanism was imported from: read, approximated, not understood."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeVar
@@ -96,6 +96,14 @@ class ImportReport(Shown):
             "repaired": self.repaired,
             "inexact": self.inexact,
         }
+
+    def of_bodies(self, names: Collection[str]) -> "ImportReport":
+        """Return the report without the shapes and links of bodies, or of the world, that are not among ``names``."""
+        shapes = tuple(shape for shape in self.shapes if shape.body in names)
+        links = {link: body for link, body in self.body_of.items() if body in names}
+        if len(shapes) == len(self.shapes) and len(links) == len(self.body_of):
+            return self
+        return replace(self, shapes=shapes, body_of=MappingProxyType(links))
 
     def check(self) -> None:
         """Raise FileError where something was not understood."""

@@ -17,8 +17,10 @@ from varint.model.degrees import warn_of_degrees, warn_of_forces_in_degrees
 from varint.model.forces import Force
 from varint.model.forces.base import Element, check_limits
 from varint.model.forces.joint_compliance import with_compliances
+from varint.model.import_report import ImportReport
 from varint.model.joints import Joint
 from varint.model.known_forces import traits_of
+from varint.model.rotors import rotor_names
 from varint.model.start_arguments import MOTION_KEYS, check_start
 
 ANCHOR_TOLERANCE = 1e-9  # relative to the size of the coordinates
@@ -45,6 +47,9 @@ class Structure(Shown):
         Those of joints with a compliance are added, before these.
     ground : sequence of shapes, optional
         Shapes of the world that touch bodies, m, world. They do nothing without a contact.
+    import_report : ImportReport, optional
+        Report on the imported file, with the shapes that pictures show; empty if the mechanism was not imported.
+        `varint.load_mechanism` sets it. Copies keep it, without the shapes and links of bodies that they do not have.
 
     Raises
     ------
@@ -59,6 +64,7 @@ class Structure(Shown):
     start: Mapping = field(default_factory=dict)
     forces: Sequence[Force] = ()
     ground: Sequence[CollisionShape] = ()
+    import_report: ImportReport = field(default_factory=ImportReport, kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
@@ -84,6 +90,8 @@ class Structure(Shown):
                     f"body '{name}' is connected to nothing: add a joint,"
                     f" or Free('...', 'world', '{name}') to let it float"
                 )
+        report = of_type(self.import_report, ImportReport, f"import_report of {label}", MechanismError)
+        set_("import_report", report.of_bodies(ends))
         check_start(self, self.start, f"start of {label}", MechanismError)
         check_limits(self.forces, self.elements)  # elements raise where a force does not fit
         warn_of_degrees(self, self.start.get("coordinates") or {})
@@ -91,15 +99,8 @@ class Structure(Shown):
 
     def __reduce__(self) -> tuple:
         """Copy or pickle by its fields; compiled data are made again when needed."""
-        return type(self), (
-            self.name,
-            self.bodies,
-            self.joints,
-            self.gravity,
-            dict(self.start),
-            self.forces,
-            self.ground,
-        )
+        fields = self.name, self.bodies, self.joints, self.gravity, dict(self.start), self.forces, self.ground
+        return type(self), fields, {"import_report": self.import_report}
 
     def _facts(self) -> Iterable[str]:
         yield count_text(len(self.bodies), "body", "bodies")
@@ -131,6 +132,14 @@ class Structure(Shown):
     def elements(self) -> tuple[tuple[Element, ...], ...]:
         """Return the elements of each force."""
         return tuple(tuple(force.elements(self)) for force in self.forces)
+
+    @cached_property
+    def rotors(self) -> frozenset[str]:
+        """Return the names of the bodies without shape that stand for armature; hinges and couplings have them too.
+
+        The readers of robots make them. Pictures do not draw them, and tables and legends name them only if asked to.
+        """
+        return rotor_names(self.bodies, {joint.name: joint for joint in self.joints})
 
     @cached_property
     def force_traits(self) -> list[set[str]]:

@@ -49,6 +49,13 @@ def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
     return HeldNodes(arrays)
 
 
+def predicted_positions(nodes: Nodes, numbers: np.ndarray) -> np.ndarray:
+    """Return positions (K, nb, 3), m, that neighbours alone predict at inner nodes ``numbers`` (K,)."""
+    t, chosen = nodes["t"], numbers[:, None] + [-1, 1]
+    values, _ = _hermite(t[chosen], t[numbers])
+    return _sum(values, nodes["position"][chosen], nodes["velocity"][chosen])
+
+
 def _stencils(before: np.ndarray, count: int, total: int) -> np.ndarray:
     """Return the numbers (K, count) of neighbouring nodes, half of them on either side except at the ends of a run."""
     first = np.clip(before - (count // 2 - 1), 0, total - count)

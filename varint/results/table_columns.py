@@ -68,6 +68,10 @@ class Group:
         """Return names of the bodies, joints or forces that have columns."""
         return [item.name for item in getattr(trajectory.mechanism, self.of)] if self.of else [""]
 
+    def shown_names(self, trajectory: "RecordedMotion") -> list[str]:
+        """Return the `names` that pictures show by default: without bodies that stand for armature."""
+        return [name for name in self.names(trajectory) if name not in trajectory.mechanism.rotors]
+
 
 def columns(trajectory: "RecordedMotion", group_name: str, of: str | Iterable[str] | None = None) -> list[Column]:
     """Return the columns of a group in `GROUPS`, of the bodies, joints or forces named in ``of``, or of all.
@@ -84,6 +88,14 @@ def columns(trajectory: "RecordedMotion", group_name: str, of: str | Iterable[st
         listed = [of] if isinstance(of, str) else sequence_of(of, "of", "names", ArgumentError)
         chosen = [known_name(name, known, f"{group_name}: no {OF_ONE[group.of]}", ArgumentError) for name in listed]
     return [column for name in chosen for column in group.columns(trajectory, name)]
+
+
+def shown_columns(trajectory: "RecordedMotion", group_name: str, of: str | Iterable[str] | None = None) -> list[Column]:
+    """Return `columns`, without bodies that stand for armature if ``of`` is None."""
+    group = GROUPS.get(group_name) if isinstance(group_name, str) else None
+    if of is None and group is not None and group.of:
+        of = group.shown_names(trajectory)
+    return columns(trajectory, group_name, of)
 
 
 def listed_name(name: object, known: Iterable[str], problem: str) -> str:

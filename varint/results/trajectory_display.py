@@ -38,9 +38,9 @@ def in_html(trajectory: "RecordedMotion") -> str:
     mechanism, settings = trajectory.mechanism, trajectory.settings
     tolerances = [f"{name} {settings[name]:g}" for name in ("tol", "rtol", "atol") if settings.get(name)]
     rows = [
-        ("bodies", names_text(mechanism.body_index)),
-        ("joints", names_text(mechanism.joint_index)),
-        ("forces", names_text(mechanism.force_index)),
+        ("bodies", names_text(name for name in mechanism.body_index if name not in mechanism.rotors)),
+        ("joints", names_text(name for name in mechanism.joint_index if name not in mechanism.rotors)),
+        ("forces", names_text(name for name in mechanism.force_index if name not in mechanism.rotors)),
         ("method", method(settings)),
         ("step (dt)", f"{settings['dt']:g} s" if settings["dt"] else "chosen by the method"),
         ("duration asked for", f"{settings['duration']:g} s"),

@@ -12,6 +12,7 @@ from varint.mechanism.sweep import named_coordinate
 from varint.model.joints.base import Joint
 from varint.model.product_table import joint_table
 from varint.model.state import State
+from varint.results.gaps import check_known_motion
 from varint.runs.trajectory import Trajectory
 
 FALLING, EITHER, RISING = DIRECTIONS = (-1, 0, 1)
@@ -35,7 +36,8 @@ def crossings(trajectory: Trajectory, of: Crossed, value: float = 0.0, direction
     The motion between nodes is that of `Trajectory.at`: the times are as accurate as it is. Two crossings between
     neighbouring nodes are not seen.
 
-    Raises ArgumentError for an unknown joint, and for fewer than two nodes.
+    Raises ArgumentError for an unknown joint, for fewer than two nodes, and where those around a crossing are too far
+    apart to know the motion between them.
     """
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     value = finite(value, "value", ArgumentError)
@@ -49,6 +51,7 @@ def crossings(trajectory: Trajectory, of: Crossed, value: float = 0.0, direction
     before = np.flatnonzero(change * direction > 0 if direction else change != 0)
     if not before.size:
         return np.zeros(0)
+    check_known_motion(trajectory, before, "crossings")
     goal = value + period * np.maximum(level[before], level[before + 1])
 
     def off(times: np.ndarray, goal: np.ndarray) -> np.ndarray:

@@ -96,7 +96,7 @@ def poincare_section(
         Joint, or joint and number, of the coordinate that the picture shows with its rate. Where not given, the first
         one that is not ``of``.
 
-    Raises ArgumentError for an unknown joint, and where the value is never taken.
+    Raises ArgumentError for an unknown joint, where the value is never taken, and where nodes are too far apart.
     """
     times = crossings(trajectory, of, value, direction)
     name = getattr(of, "__name__", "of") if callable(of) else value_text(of)

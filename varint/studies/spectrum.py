@@ -10,7 +10,7 @@ from scipy import signal
 from varint.base.checks import of_type, sequence_of, whole_number
 from varint.base.display import count_text, described, field_facts, names_text
 from varint.base.errors import ArgumentError
-from varint.results.table_columns import XYZ, Column, columns
+from varint.results.table_columns import XYZ, Column, shown_columns
 from varint.runs.problem import MOST_STEPS
 from varint.runs.trajectory import Trajectory
 from varint.studies.study import Study
@@ -176,7 +176,7 @@ def _evenly(trajectory: Trajectory) -> tuple[Trajectory, float, bool]:
 
 def _columns(trajectory: Trajectory, quantity: str | tuple, of: str | Iterable[str] | None) -> list[Column]:
     if isinstance(quantity, str) or not isinstance(quantity, tuple | list):
-        return columns(trajectory, quantity, of)
+        return shown_columns(trajectory, quantity, of)
     body, point = _pair(quantity)
     if of is not None:
         raise ArgumentError("of chooses among columns: leave it out with a point of a body")

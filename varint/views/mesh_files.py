@@ -46,10 +46,14 @@ def imported_solids(mechanism: Mechanism, large: int = LARGE) -> Shapes:
 
 
 def meshed_solids(mechanism: Mechanism, large: int) -> dict[int, list[Solid]]:
-    """Return solids by number of body, -1 the world: of bodies with a mesh, and of an imported file."""
+    """Return solids by number of body, -1 the world: of bodies with a mesh, and of an imported file.
+
+    A body with ``solids`` of its own is drawn as these, as in the page.
+    """
     numbers = {**mechanism.body_index, "world": -1}
-    solids = {numbers[name]: imported for name, imported in imported_solids(mechanism, large).solids.items()}
     described = {number: list(body.solids) for number, body in enumerate(mechanism.bodies)}
+    imported_by_body = imported_solids(mechanism, large).solids.items()
+    solids = {numbers[name]: imported for name, imported in imported_by_body if not described.get(numbers[name])}
     return solids | {
         n: imported for n, imported in described.items() if any(solid.kind == "mesh" for solid in imported)
     }

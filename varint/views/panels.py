@@ -33,7 +33,7 @@ from varint.model.known_forces import is_hard
 from varint.results.derived import QUANTITIES
 from varint.results.diagnostics import finest
 from varint.results.recorded_motion import RecordedMotion
-from varint.results.table_columns import GROUPS, Column, columns, listed_name
+from varint.results.table_columns import GROUPS, Column, listed_name, shown_columns
 from varint.views.contact_arrows import COLOUR, ContactArrows
 from varint.views.curves import (
     beyond,
@@ -358,7 +358,7 @@ def _panels(trajectory: RecordedMotion, shown_name: str, options: PanelOptions) 
 def _curves(trajectory: RecordedMotion, shown_name: str, options: PanelOptions) -> list[Curves]:
     source = finest(trajectory, shown_name)
     candidates = _marked(
-        trajectory.mechanism, shown_name, columns(source, shown_name, options.of.get(GROUPS[shown_name].of))
+        trajectory.mechanism, shown_name, shown_columns(source, shown_name, options.of.get(GROUPS[shown_name].of))
     )
     if not candidates:
         kind, name = GROUPS[shown_name].of, trajectory.mechanism.name
@@ -395,7 +395,7 @@ def _error(trajectory: RecordedMotion) -> Curves:
 
 def _portraits(trajectory: RecordedMotion, options: PanelOptions) -> list[Portrait]:
     of = options.of.get("joints")
-    pairs = list(zip(*(columns(trajectory, group, of) for group in ("coordinates", "rates")), strict=True))
+    pairs = list(zip(*(shown_columns(trajectory, group, of) for group in ("coordinates", "rates")), strict=True))
     if not pairs:
         raise ArgumentError(f"no joint of '{trajectory.mechanism.name}' has a coordinate: there is no 'phase' to draw")
     units = dict.fromkeys(coordinate.unit for coordinate, _ in pairs)
@@ -443,12 +443,17 @@ def _couplers(mechanism: Mechanism) -> list[str]:
         if WORLD in (joint.body_a, joint.body_b)
         for body in (joint.body_a, joint.body_b)
     }
-    return ([name for name in mechanism.body_index if name not in tied] or list(mechanism.body_index))[:MOST]
+    return ([name for name in mechanism.body_index if name not in tied] or _listed(mechanism))[:MOST]
+
+
+def _listed(mechanism: Mechanism) -> list[str]:
+    """Return the names of the bodies that do not stand for armature."""
+    return [name for name in mechanism.body_index if name not in mechanism.rotors]
 
 
 def _path(trajectory: RecordedMotion, options: PanelOptions) -> Drawing:
     mechanism = trajectory.mechanism
-    names = options.of.get("bodies", [] if options.traced else list(mechanism.body_index)[:MOST])
+    names = options.of.get("bodies", [] if options.traced else _listed(mechanism)[:MOST])
     traced = [*options.traced, *find_traced(mechanism, names)]
     lines = ways(trajectory, traced)
     scene = Scene(mechanism, choose_view(mechanism, options.plane), [], [], [], [], [], [])

@@ -42,10 +42,10 @@ def curve_names(trajectory: RecordedMotion) -> list[dict[str, str]]:
 
 def _curves(trajectory: RecordedMotion) -> list[tuple[str, Column]]:
     curves: list[tuple[str, Column]] = []
-    groups = CURVES if len(trajectory.mechanism.joints) <= MOST_RATES else CURVES[:-1]
+    groups = CURVES if len(GROUPS["rates"].shown_names(trajectory)) <= MOST_RATES else CURVES[:-1]
     for group in groups:
         kind = GROUPS[group].of
-        named = GROUPS[group].names(trajectory)[: MOST_CURVES - len(curves)] if kind else None
+        named = GROUPS[group].shown_names(trajectory)[: MOST_CURVES - len(curves)] if kind else None
         label = "energy" if group in ENERGIES else group
         curves += [(label, column) for column in columns(trajectory, group, named)]
     return curves[:MOST_CURVES]
@@ -138,17 +138,26 @@ def _arrows_data(arrows: Arrows) -> dict[str, Any]:
 def _arrows(trajectory: RecordedMotion) -> Iterable[Arrows]:
     """Yield arrows of springs, motors and loads together on each body, and of each joint on its body b.
 
-    None of zero.
+    None of zero, and none at bodies that stand for armature.
     """
-    load = trajectory.load + trajectory.forces_along.load
+    mechanism = trajectory.mechanism
+    shown = np.array([name not in mechanism.rotors for name in mechanism.body_index])
+    load = (trajectory.load + trajectory.forces_along.load) * shown[:, None]
     axes = rotation_matrix(trajectory.quat_wxyz)
-    joints = () if skins_of(trajectory.mechanism) else trajectory.mechanism.joints  # no reactions beside vertices
+    joints = () if skins_of(mechanism) else mechanism.joints  # no reactions beside vertices
     reactions = [trajectory.reactions[joint.name] for joint in joints]
+    listed = np.array([joint.name not in mechanism.rotors for joint in joints])
     none = np.zeros((len(trajectory), 0, 3))
     yield _kept("force", "N", load[..., :3])
     yield _kept("torque", "N m", turned(axes, load[..., 3:]))
-    yield _kept("reaction", "N", np.stack([r.force for r in reactions], axis=1) if reactions else none)
-    yield _kept("reaction torque", "N m", np.stack([r.torque for r in reactions], axis=1) if reactions else none)
+    yield _kept(
+        "reaction", "N", np.stack([r.force for r in reactions], axis=1) * listed[:, None] if reactions else none
+    )
+    yield _kept(
+        "reaction torque",
+        "N m",
+        np.stack([r.torque for r in reactions], axis=1) * listed[:, None] if reactions else none,
+    )
 
 
 def _kept(title: str, unit: str, vectors: np.ndarray) -> Arrows:

@@ -55,11 +55,15 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
     met = _met(scene, joints, [number for number, body in enumerate(mechanism.bodies) if body.solids])
     return {
         "bodies": [
-            {"name": body.name, "parts": _parts(solids[number], outlines[number], met[number], size)}
+            {
+                "name": body.name,
+                "parts": _parts(solids[number], outlines[number], met[number], size),
+                "rotor": body.name in mechanism.rotors,
+            }
             for number, body in enumerate(mechanism.bodies)
         ],
         "world": [_solid(solid) for solid in shapes.of("world") or _grounds(mechanism, low, high)],
-        "joints": [_joint(frames) for frames in joints],
+        "joints": [_joint(frames, frames.joint.name in mechanism.rotors) for frames in joints],
         "marks": [_mark(mark, solids, size) for mark in scene.marks],
         "guides": [
             {"point": _plain(g.point), "axis": _plain(g.axis), "body": g.body, "slid": _plain(g.slid)}
@@ -130,7 +134,8 @@ def _corners(
         points += [placed(x, R, body, p)[None] for body, p in zip(strand.bodies, strand.points, strict=True)]
     for number, of_body in enumerate(solids):
         points += [placed(x, R, number, _box_corners(solid)) for solid in of_body]
-    every = np.concatenate([x[:-1], *points])  # of vertices too
+    hidden = [number for name, number in scene.structure.body_index.items() if name in scene.structure.rotors]
+    every = np.concatenate([np.delete(x[:-1], hidden, axis=0), *points])  # of vertices too
     return every.min(axis=0), every.max(axis=0)
 
 
@@ -274,16 +279,19 @@ def _hull(points: np.ndarray) -> dict:
 # ---------------------------------------------------------------------------------------- joints
 
 
-def _joint(frames: JointFrames) -> dict:
-    """Place of a joint on body b, or on a where b is the world, and the axes of its motions there."""
+def _joint(frames: JointFrames, hidden: bool = False) -> dict:
+    """Place of a joint on body b, or on a where b is the world, and the axes of its motions there.
+
+    A ``hidden`` one is at the world, without axes.
+    """
     joint = frames.joint
-    moves = [motion for motion in joint.shown if isinstance(motion, Turn | Slide)]
+    moves = [motion for motion in joint.shown if isinstance(motion, Turn | Slide) and not hidden]
     sides = [(frames.a, frames.axes_a), (frames.b, frames.axes_b)]
     axes = []
     for place, motion in enumerate(moves):
         body, frame = sides[0 if place == 0 and len(moves) > 1 else 1]
         axes.append({"body": body, "axis": _plain(frame[:, motion.axis]), "slides": isinstance(motion, Slide)})
-    body, point = (frames.b, frames.origin_b) if frames.b != WORLD else (frames.a, frames.origin_a)
+    body, point = (frames.b, frames.origin_b) if frames.b != WORLD and not hidden else (frames.a, frames.origin_a)
     return {
         "name": joint.name,
         "type": type(joint).__name__,

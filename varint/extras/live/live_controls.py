@@ -24,13 +24,13 @@ FASTEST = 10.0  # rad/s, or lengths of the mechanism a second
 def coordinate_sliders(stepper: Stepper, span: float) -> list[dict[str, Any]]:
     """Return a slider for each coordinate of the joints of the spanning tree; ``span``: size of the mechanism, m.
 
-    Angles range over a turn and lengths over ``span`` about the present value, and up to the stops of the joint, or of
-    the joint whose coordinate this one follows in proportion.
+    There is none for bodies that stand for armature. Angles range over a turn and lengths over ``span`` about the
+    present value, and up to the stops of the joint, or of the joint whose coordinate this one follows in proportion.
     """
     mechanism = stepper.mechanism
     sliders = []
     for name, columns in stepper.columns.items():
-        if name not in mechanism.joint_index:  # the pose of a floating body
+        if name not in mechanism.joint_index or name in mechanism.rotors:  # the pose of a floating body, or armature
             continue
         joint = mechanism.joints[mechanism.joint_index[name]]
         for number, unit in enumerate(coordinate_units(joint)):
@@ -92,7 +92,8 @@ def input_sliders(stepper: Stepper, span: float) -> list[dict[str, Any]]:
     Efforts range over the weight of the mechanism, times its size for torques; targets range as coordinates do.
     """
     mechanism, sliders = stepper.mechanism, []
-    weight = sum(body.mass for body in mechanism.bodies) * float(np.linalg.norm(mechanism.gravity))
+    bodies = (body for body in mechanism.bodies if body.name not in mechanism.rotors)
+    weight = sum(body.mass for body in bodies) * float(np.linalg.norm(mechanism.gravity))
     for name, value in zip(stepper.input_names, stepper.inputs.tolist(), strict=True):
         force = mechanism.force(name)
         assert isinstance(force, Commanded)

@@ -20,7 +20,7 @@ from varint.model.import_report import ImportReport
 
 SUFFIX = ".toml"
 PARAMETERS, INCLUDE, START, CLOSURES = "parameters", "include", "start", "closures"
-OF_MECHANISM = tuple(field.name for field in dataclasses.fields(Mechanism))
+OF_MECHANISM = tuple(field.name for field in dataclasses.fields(Mechanism) if field.compare)  # no import report
 AT_TOP = (MARK, *OF_MECHANISM, PARAMETERS, INCLUDE, CLOSURES)
 
 

@@ -11,6 +11,7 @@ from varint.files.robots.xml_files import XMLElement
 from varint.model.body import WORLD, Body
 from varint.model.import_report import ImportNotes
 from varint.model.joints.base import Joint
+from varint.model.rotors import ROTOR
 
 
 def rotor_of(tie: str, place: tuple[str, int], inertia: float, point: np.ndarray) -> tuple[Body, Joint, Coupling]:
@@ -19,7 +20,7 @@ def rotor_of(tie: str, place: tuple[str, int], inertia: float, point: np.ndarray
     ``tie``: the joint of the file; ``place``: of its coordinate, (joint, number); ``inertia``: kg m^2, of slides kg;
     ``point`` (3,): where the rotor is, m, world.
     """
-    name = f"rotor of {tie}"
+    name = f"{ROTOR}{tie}"
     body = Body(name, mass=inertia, inertia=inertia * np.eye(3), position=point)
     hinge = Revolute(name, WORLD, name, point=point, axis=np.array([0.0, 0.0, 1.0]))
     return body, hinge, Coupling(name, terms=[(*place, 1.0), (name, 0, -1.0)])

@@ -121,7 +121,7 @@ class _Description:
         if isinstance(value, types.MethodType):
             return [self.of(value.__func__), self.of(value.__self__)]
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+            fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.compare}
             return [_label(type(value)), self.of(fields)]
         if callable(value) and not isinstance(value, type):
             attributes = dict(getattr(value, "__dict__", {}))

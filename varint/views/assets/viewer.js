@@ -114,6 +114,7 @@ function inFront(line) {
   return line;
 }
 
+const listed = data.bodies.map(({ name, rotor }, number) => ({ name, number, rotor })).filter((body) => !body.rotor);
 const groups = data.bodies.map((body, number) => {
   const group = new THREE.Group();
   const colour = toColour(number).lerp(new THREE.Color(0xffffff), 0.12);
@@ -431,7 +432,7 @@ function placeLegend({ frame }) {
 
 const points = [
   ...data.traced.map((each) => ({ ...each, chosen: true })),
-  ...data.bodies.map((body, number) => ({ name: body.name, kind: "body", body: number, point: [0, 0, 0] })),
+  ...listed.map(({ name, number }) => ({ name, kind: "body", body: number, point: [0, 0, 0] })),
   ...data.joints.filter((joint) => joint.body >= 0).map((joint) => ({ name: joint.name, kind: "joint", body: joint.body, point: joint.point })),
 ];
 const TRACE_COLOURS = ["#b5391e", "#222222", ...data.colours];
@@ -491,7 +492,7 @@ const plots = new Plots(byId("plots"), motion, data.curves, data.colours, (time)
 
 // ------------------------------------------------------------------------------------------- names
 
-const labels = data.bodies.map((body) => {
+const labels = listed.map((body) => {
   const label = document.createElement("span");
   label.textContent = body.name;
   byId("labels").append(label);
@@ -502,8 +503,8 @@ const ray = new THREE.Raycaster();
 function placeLabels() {
   byId("labels").hidden = !show.names;
   if (!show.names) return;
-  labels.forEach((label, number) => {
-    someA.copy(groups[number].position).project(camera);
+  labels.forEach((label, place) => {
+    someA.copy(groups[listed[place].number].position).project(camera);
     const x = 0.5 * (someA.x + 1) * canvas.clientWidth;
     const y = 0.5 * (1 - someA.y) * canvas.clientHeight;
     label.style.display = someA.z < 1 ? "" : "none";
@@ -819,7 +820,7 @@ for (const side of Object.keys(SIDES)) {
   button.addEventListener("click", () => look(side));
   byId("sides").append(button);
 }
-byId("follow").append(new Option("nothing", "-1"), ...data.bodies.map((body, number) => new Option(body.name, String(number))));
+byId("follow").append(new Option("nothing", "-1"), ...listed.map(({ name, number }) => new Option(name, String(number))));
 byId("follow").value = String(still.follow);
 byId("follow").addEventListener("change", (event) => {
   still.follow = Number(event.target.value);
