@@ -39,7 +39,7 @@ ARRAYS: dict[str, dict] = {}  # by their shapes, filled as they are asked for
 
 def schema() -> dict:
     """All of it."""
-    top = of_fields({field.name: field for field in dataclasses.fields(vi.Mechanism)})
+    top = of_fields({field.name: field for field in dataclasses.fields(vi.Mechanism) if not field.kw_only})
     marks = {SCHEMA: {"type": "string", "description": "of this schema, for editors"}, MARK: {"const": FORMAT}}
     top["properties"] = marks | top["properties"]
     body, start = _body(), _start()

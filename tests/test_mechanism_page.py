@@ -67,7 +67,7 @@ def test_there_is_a_list_of_each_kind():
 
 
 def test_the_tables_have_every_key():
-    assert set(EXAMPLE) == set(vi.Mechanism.__dataclass_fields__)
+    assert set(EXAMPLE) == set(vi.Mechanism.__dataclass_fields__) - {"import_report"}  # which is of the file itself
     assert sorted(first_column("The keys at the top")) == sorted(
         [*EXAMPLE, "$schema", "parameters", "include", "closures", "format"]
     )

@@ -18,7 +18,7 @@ from varint.step.limits.rows import NEAR
 from varint.step.workspace import workspace
 
 
-class Pose(NamedTuple):
+class PoseWithTurns(NamedTuple):
     """A pose at which stops have to be open.
 
     position : (nb, 3) m, world
@@ -36,11 +36,11 @@ class Pose(NamedTuple):
 def check_open(mechanism: CompiledStructure, state: State, use: Use) -> None:
     """Raise ArgumentError if a hard stop is closed at ``state``, see `check_open_along`."""
     if mechanism.compiled.plan.limits.measure.size:
-        pose = Pose(state.position, state.quat_wxyz, near_of(mechanism, state), "")
+        pose = PoseWithTurns(state.position, state.quat_wxyz, near_of(mechanism, state), "")
         check_open_along(mechanism, [pose], use.plural, "take a state within its limits")
 
 
-def check_open_along(mechanism: CompiledStructure, poses: Iterable[Pose], plural: str, remedy: str) -> None:
+def check_open_along(mechanism: CompiledStructure, poses: Iterable[PoseWithTurns], plural: str, remedy: str) -> None:
     """Raise ArgumentError if a hard stop is closed at one of the poses; names stop, value, limit and remedies.
 
     Closed is a stop whose gap is at most as large as joints may be open in a state to start from, or below zero.

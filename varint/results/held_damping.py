@@ -14,8 +14,7 @@ from varint.base.errors import ArgumentError
 from varint.kinematics.frames import JointFrames, with_world
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
-from varint.model.forces.commanded import Extrapolated
-from varint.model.forces.joint import Motor
+from varint.model.forces.commanded import Commanded, Extrapolated
 from varint.model.state import State
 from varint.results.inputs.at_nodes import called, is_controlled
 from varint.results.reactions import accelerations_and_reactions
@@ -24,7 +23,7 @@ SHARE = 1e-3  # of the rate, by which it is varied
 LARGE = 0.5  # of the rate: smaller changes in a step do not make the motion unstable
 
 
-class Response(NamedTuple):
+class EffortResponse(NamedTuple):
     """Accelerations by a unit effort along a joint coordinate.
 
     jacobian : (nb + 1, 6) from the motion of the bodies to the rate
@@ -51,8 +50,8 @@ class Response(NamedTuple):
         )
 
 
-def response_along(mechanism: Mechanism, force: AlongCoordinate, state: State) -> Response:
-    """Return the `Response` to an effort of ``force`` at ``state``."""
+def response_along(mechanism: Mechanism, force: AlongCoordinate, state: State) -> EffortResponse:
+    """Return the `EffortResponse` to an effort of ``force`` at ``state``."""
     frames = JointFrames(mechanism, mechanism.joint(force.joint))
     x, R = with_world(state.position, state.quat_wxyz)
     jacobian = np.zeros((len(x), 6))
@@ -61,12 +60,13 @@ def response_along(mechanism: Mechanism, force: AlongCoordinate, state: State) -
     still = np.zeros((2, len(mechanism.bodies), 3))
     position, quat = (np.repeat(array[None], 2, axis=0) for array in (state.position, state.quat_wxyz))
     solution = accelerations_and_reactions(mechanism, load[:, :-1], position, quat, still, still)[0]
-    return Response(jacobian, np.vstack([solution[1] - solution[0], np.zeros(6)]))
+    return EffortResponse(jacobian, np.vstack([solution[1] - solution[0], np.zeros(6)]))
 
 
-def is_held_motor(force: object) -> TypeGuard[Motor]:
+def is_held_motor(force: object) -> TypeGuard[AlongCoordinate]:
     """Return whether a force is a motor along one coordinate with a function of the state that is held over a step."""
-    return _is_motor(force) and is_controlled(force) and not isinstance(force.input, Extrapolated)
+    held = isinstance(force, Commanded) and is_controlled(force) and not isinstance(force.input, Extrapolated)
+    return held and _is_motor(force)
 
 
 def explain_controllers(mechanism: Mechanism, time: float, state: State, dt: float) -> str | None:
@@ -120,9 +120,10 @@ def explain_inputs(mechanism: Mechanism, efforts: Mapping[int, float], state: St
     return explanation
 
 
-def _is_motor(force: object) -> TypeGuard[Motor]:
+def _is_motor(force: object) -> TypeGuard[AlongCoordinate]:
     """Return whether a force is a motor along one coordinate."""
-    return isinstance(force, Motor) and force.angles is None
+    gives_efforts = isinstance(force, Commanded) and force.command_name == "effort"
+    return gives_efforts and isinstance(force, AlongCoordinate) and force.angles is None
 
 
 def _limit(inertia: float, held: float, begin: str) -> str:

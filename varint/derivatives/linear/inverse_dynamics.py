@@ -19,7 +19,7 @@ from varint.base.display import names_text
 from varint.base.errors import ArgumentError
 from varint.derivatives.linear.minimal_coordinates import mobility
 from varint.kinematics.frames import JointFrames, with_world
-from varint.kinematics.open_stops import Pose, check_open_along
+from varint.kinematics.open_stops import PoseWithTurns, check_open_along
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Constraint, Element, Force
@@ -186,7 +186,7 @@ def _check_stops(trajectory: Trajectory) -> None:
     near = turns_before(trajectory)
     nodes = zip(trajectory.t, trajectory.position, trajectory.quat_wxyz, strict=True)
     poses = (
-        Pose(position, quat, near if node == 0 else None, f" at recorded node {node}, t = {t:.9g} s")
+        PoseWithTurns(position, quat, near if node == 0 else None, f" at recorded node {node}, t = {t:.9g} s")
         for node, (t, position, quat) in enumerate(nodes)
     )
     remedy = "take a part of the run in which it is open, run[i:j]"

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from varint.base.checks import array_of, known_name, of_type
 from varint.base.errors import ArgumentError
-from varint.kinematics.open_stops import Pose, check_open_along
+from varint.kinematics.open_stops import PoseWithTurns, check_open_along
 from varint.kinematics.turns import near_of
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.equations_of_motion import EquationsOfMotion
@@ -92,7 +92,8 @@ def check_stops(mechanism: Mechanism, equations: EquationsOfMotion, motion: Join
         return
     states = ((t, equations.state(q, rates)) for t, q, rates, _ in zip(*motion, strict=True))
     poses = (
-        Pose(state.position, state.quat_wxyz, near_of(mechanism, state), f" at t = {t:.9g} s") for t, state in states
+        PoseWithTurns(state.position, state.quat_wxyz, near_of(mechanism, state), f" at t = {t:.9g} s")
+        for t, state in states
     )
     check_open_along(mechanism, poses, "efforts of motions", "take times at which it is open")
 
