@@ -109,6 +109,7 @@ def mechanism_calls() -> dict[str, Call]:
         "start": lambda: {"rates": {"crank pivot": 1.0}},
         "forces": lambda: [vi.JointDamper("d", joint="crank pin", damping=1.0)],
         "ground": lambda: [vi.PlaneShape()],
+        "import_report": vi.ImportReport(),
     }
     motion = {
         "coordinates": lambda: {"crank pivot": 0.1},
