@@ -6,6 +6,7 @@ import h5py
 import numpy as np
 import pytest
 from file_runs import DT, NODES, run, same
+from hostile_runs import replaced
 from signed_files import signed
 
 import varint as vi
@@ -18,14 +19,6 @@ def set_state(name, value):
     def change(file):
         for turn in "01":
             file[f"checkpoint/{turn}/state/{name}"][...] = value
-
-    return change
-
-
-def relink(name, link):
-    def change(file):
-        del file[name]
-        file[name] = link
 
     return change
 
@@ -83,9 +76,9 @@ def set_attribute(name, text):
 
 
 ON_LOAD = {
-    "external link": relink("position", h5py.ExternalLink("other.h5", "position")),
-    "soft link": relink("velocity", h5py.SoftLink("/position")),
-    "link to a checkpoint": relink("checkpoint/0/state", h5py.SoftLink("/checkpoint/1/state")),
+    "external link": replaced("position", h5py.ExternalLink("other.h5", "position")),
+    "soft link": replaced("velocity", h5py.SoftLink("/position")),
+    "link to a checkpoint": replaced("checkpoint/0/state", h5py.SoftLink("/checkpoint/1/state")),
     "more nodes than bytes": huge,
     "a text longer than the file": huge_text,
     "another type": changed_type,

@@ -35,7 +35,7 @@ FACING = 1e-6  # distance over the size of the shapes, below which rims tangent 
 
 @njit
 def _seen(shapes, b, frame):
-    """Return the cylinder ``b`` in the axes of a."""
+    """Return the cylinder ``b``: middle (3,) and axis (3,) in the axes of a, half length and radius, m."""
     (relative, d), (middle, e, half, r) = frame, of_cylinder(shapes, b)
     return add(d, rotate(relative, middle)), rotate(relative, e), half, r
 
@@ -50,7 +50,7 @@ def _reach_along(cylinder, n):
 
 @njit
 def _better(a, b, n, best):
-    """Return the pair (separation, m, and axis) of the larger separation: ``best``, or that of cylinders along ``n``.
+    """Return the larger separation, m, with its axis (3,): ``best``, or that of the cylinders along ``n`` (3,).
 
     ``a``, ``b``: the cylinders. A zero ``n`` is left out.
     """
@@ -70,7 +70,7 @@ def _rim(cylinder, side):
 
 @njit
 def _rims_at(first, second, k, size):
-    """Return both radial unit vectors where two rims are nearest, the normal there, and whether they face each other.
+    """Return the radial unit vectors (3,) where two rims are nearest, the normal (3,), and whether they are facing.
 
     first : circle of a, see `start_of`
     second : rim of b
@@ -97,7 +97,7 @@ def _rims_at(first, second, k, size):
 
 @njit
 def _widest(shapes, pair, frame):
-    """Return the separation of the cylinders, m, negative for an overlap, and its axis from a to b."""
+    """Return the separation of the cylinders, m, negative for an overlap, and its axis (3,) from a to b."""
     a, b = of_cylinder(shapes, pair[0]), _seen(shapes, pair[1], frame)
     size = min(shapes.bound[pair[0]], shapes.bound[pair[1]])
     best = _better(a, b, a[1], (-math.inf, a[1]))
@@ -129,7 +129,7 @@ def _widest(shapes, pair, frame):
 
 @njit
 def _rims(shapes, pair, frame, scene, count, out):
-    """Add the pairs of rims that face each other; return the new count."""
+    """Add the pairs of rims that face each other, with places (6,) in ``out``; return the new count."""
     a, b = pair
     first, second, size = of_cylinder(shapes, a), _seen(shapes, b, frame), min(shapes.bound[a], shapes.bound[b])
     for side in range(4):
@@ -155,7 +155,7 @@ def _rims(shapes, pair, frame, scene, count, out):
 
 @njit
 def _ends(shapes, pair, frame, scene, count, out):
-    """Add the rims of a that are above an end of b, with that end; return the new count."""
+    """Add the rims of a above an end of b, with that end and places (6,) in ``out``; return the new count."""
     (a, b), (relative, d) = pair, frame
     (_, e, _, r), (_, f, _, s) = of_cylinder(shapes, a), _seen(shapes, b, frame)
     size, slack = min(shapes.bound[a], shapes.bound[b]), scene[3]
@@ -195,7 +195,7 @@ def _ends(shapes, pair, frame, scene, count, out):
 def _exchange(frame, scene, count, out):
     """Exchange a and b in the pairs of features; return ``frame`` and ``scene`` with a and b exchanged.
 
-    Changes ``out.place`` and ``out.swapped``, and transposes the rotation of ``frame`` in place.
+    Changes ``out.place`` (count, 6) and ``out.swapped`` (count,), and transposes the rotation of ``frame`` in place.
     """
     (relative, d), (axis, cone, gaps, slack) = frame, scene
     for k in range(count):
@@ -213,7 +213,10 @@ def _exchange(frame, scene, count, out):
 
 @njit
 def _add_all(shapes, pair, frame, scene, count, out):
-    """Add the pairs of features of all kinds; return the new count. ``frame`` is changed, and restored at the end."""
+    """Add the pairs of features of all kinds, with places (6,) in ``out``; return the new count.
+
+    ``frame`` is changed, and restored at the end.
+    """
     for _ in range(2):
         a, b = pair
         count = _ends(shapes, pair, frame, scene, count, out)
@@ -228,7 +231,7 @@ def _add_all(shapes, pair, frame, scene, count, out):
 def cylinder_pair_features(shapes, pair, frame, reach, out):
     """Write the pairs of features of two cylinders within ``reach``, m, to ``out``; return their number.
 
-    ``pair``, ``frame``: see `core_features`.
+    ``pair``, ``frame``: see the module; the rotation is (3, 3), the position (3,), m.
     """
     apart, axis = _widest(shapes, pair, frame)
     if apart >= reach:

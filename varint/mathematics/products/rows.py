@@ -40,10 +40,11 @@ INVERSE = 6  # rows of ``ProductWork.matrix`` from which (P M)^-1 stands, below 
 
 @njit
 def error_of(R, p, turn, shift, length):
-    """Return e_w and e_v, m, and X = R_E^T R_T.
+    """Return e_w and e_v (3,), m, and X = R_E^T R_T (3, 3).
 
-    R, p : rotation and position, m, of E
-    turn, shift : of T
+    R, p : rotation (3, 3) and position (3,), m, of E
+    turn, shift : the same of T
+    length : of the mechanism, m
     """
     x, y, z = (
         rows_back(R, (turn[0][0], turn[1][0], turn[2][0])),
@@ -152,10 +153,10 @@ def relative_pose(A, B, x_a, x_b):
 
 @njit
 def solve(products, work, n, turn, shift):
-    """Solve P e = 0 for the coordinates of joint n, starting from ``work.q``; return e_w, e_v, X and R_E there.
+    """Solve P e = 0 for the coordinates of joint n, from ``work.q`` on; return e_w, e_v (3,), X, R_E (3, 3) there.
 
-    ``turn``, ``shift``: T, see `relative_pose`. Writes the coordinates to ``work.trial`` and the reduced M (`reduce`)
-    to ``work.matrix``. Without convergence the coordinates are those of ``work.q``.
+    ``turn`` (3, 3), ``shift`` (3,), m: T, see `relative_pose`. Writes the coordinates to ``work.trial`` and the reduced
+    M (`reduce`) to ``work.matrix``. Without convergence the coordinates are those of ``work.q``.
     """
     table, start, length = products.table, products.start[n], products.length[0]
     k = count(table, start)
@@ -202,7 +203,10 @@ def leap_of_turns(table, start, work, n):
 
 @njit
 def _covector(work, n, k, number, e_w, e_v):
-    """Return c_w and c_v of the row of component ``number``, one of N, and the value c . e, m."""
+    """Return c_w and c_v (3,) of the row of component ``number``, one of N, and the value c . e, m.
+
+    ``k``: number of coordinates of joint n; ``e_w``, ``e_v`` (3,), m: see `error_of`.
+    """
     value = component(e_w, e_v, number)
     c_w, c_v = unit_pair(number)
     for c in range(k):
@@ -228,7 +232,10 @@ def _covector_at(work, n, k, i, e_w, e_v):
 
 @njit
 def _push(X, R, c_w, c_v, length):
-    """Return the gradient of c . e by the second rotation, its body axes, and position, axes of the first body."""
+    """Return the gradients (3,) of c . e by the second rotation, its body axes, and position, axes of the first body.
+
+    ``X``, ``R`` (3, 3): see `error_of`; ``c_w``, ``c_v`` (3,): see `_covector`; ``length``: of the mechanism, m.
+    """
     half = 0.5 * length
     return sub(scale(half * _trace(X), c_w), scale(half, _rows_times(X, c_w))), _rows_times(R, c_v)
 

@@ -165,7 +165,7 @@ def one_sided_margin_at(plan, ws, events, j, state):
 def add_one_sided_margin_at(plan, ws, events, j, factor, by):
     """Add to ``by`` the derivatives of ``factor`` times the gap at impact j with respect to numbers of the plan.
 
-    Writes ``by.limits`` and the records of measures, and, as scratch, ``ws.efforts``.
+    Writes ``by.limits.value`` (nl,) and the records of measures, and, as scratch, ``ws.efforts``.
     """
     n = _play_impact(plan, ws, events, j)
     r, sign = limit_row(plan, n), plan.limits.sign[n]
@@ -185,7 +185,7 @@ def _lets_go_in(events, j):
 
 @njit
 def _play_release(plan, ws, events, j, back):
-    """Open the limits in ``ws`` that open in impact j, or, if ``back``, close them again."""
+    """Open the limits, ``ws.efforts.closed`` (nl,), that open in impact j, or, if ``back``, close them again."""
     for n in range(plan.limits.measure.size):
         if events.limits.closed[j, n] == 2:
             set_closed(plan, ws, n, back)
@@ -194,6 +194,6 @@ def _play_release(plan, ws, events, j, back):
 
 @njit
 def _play_impact(plan, ws, events, j):
-    """Set ``ws`` to the state before impact j, see `play_event`; return the number of its limit."""
+    """Set ``ws`` to the state before impact j, poses and momenta (nb, 6), see `play_event`; return its limit."""
     play_event(plan, ws, events, j)
     return events.limits.limit[j]

@@ -197,11 +197,11 @@ def _small_rate(search):
 
 @njit
 def _open_others(plan, ws, missed, share, stay):
-    """Open the active limits that reach their rebounds, for active limit ``missed`` that does not; return if any.
+    """Open the active limits that reach their rebounds, for active limit ``missed`` that does not; return if any did.
 
     The row of ``missed`` depends linearly on theirs, so that all their rebounds cannot hold at once. Limits that the
     rebound of ``missed`` leaves below their own become active again. ``share``: factor on the rebounds. ``stay``:
-    whether limits that were closed before the impact remain active.
+    whether limits that were closed before the impact remain active. Changes ``ws.efforts.closed`` (nl,).
     """
     search, any_opened, tolerance = ws.search, False, _small_rate(ws.search)
     for n in range(search.taking.size):
