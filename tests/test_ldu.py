@@ -12,7 +12,7 @@ from scipy.sparse.linalg import splu
 import varint as vi
 from varint.plan import compile_structure
 from varint.step.configuration import place_anew
-from varint.step.ldu import solve_newton
+from varint.step.ldu import SOLVERS, solve_free, solve_newton
 from varint.step.workspace import workspace
 
 
@@ -65,6 +65,19 @@ def test_equals_dense_and_splu_on_random_trees(seed, floating):
     x = ldu_solve(plan, ws, b)
     assert relative(x, np.linalg.solve(A, b)) < 1e-10
     assert relative(x, splu(csc_matrix(A)).solve(b)) < 1e-10
+
+
+def test_free_bodies_are_solved_each_by_itself(rng):
+    bodies = [vi.Body.box(f"box {k}", (1, 2, 3), 1.0 + k, position=(0, 0, 4 * k)) for k in range(3)]
+    joints = [vi.Free(body.name, "world", body.name) for body in bodies]
+    plan, ws, A = system(vi.Mechanism("boxes", bodies, joints), rng)
+    assert SOLVERS[plan.joints.solver[0]] is solve_free
+    b = rng.standard_normal(len(A))
+    x = np.linalg.solve(A, b)
+    assert relative(ldu_solve(plan, ws, b), x) < 1e-12
+    again = b.reshape(3, 6)
+    solve_free(plan, ws, again, np.zeros(0), 0, 1, True)  # with the factors at hand
+    assert relative(again.ravel(), x) < 1e-12
 
 
 @pytest.mark.parametrize("clustered", [True, False])

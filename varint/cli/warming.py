@@ -21,6 +21,8 @@ import numpy as np
 
 import varint as vi
 from varint.base.numba.cache import ORIGINS, WantedCode
+from varint.step.loads import differentiate_sliding
+from varint.step.measures import RARE_KINDS
 
 DT = 0.001  # s
 ASKED: tuple[str, ...] = ("energy", "energy_balance", "linear_momentum", "angular_momentum", "drift", "acceleration")
@@ -208,6 +210,13 @@ def contacts_of_shapes() -> None:
     _asked(run)
     run.penetration["floor"]
     _asked(vi.redmax.simulate(mechanism, 5 * DT, DT))
+
+
+@kind
+def rare_measures_and_sliding_friction() -> None:
+    """Compile functions whose annotations give their types."""
+    for function in (*RARE_KINDS, differentiate_sliding):
+        function.prepare()
 
 
 @kind

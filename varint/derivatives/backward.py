@@ -17,7 +17,7 @@ from varint.derivatives.linear.event_checks import (
 from varint.derivatives.numbers import differences
 from varint.derivatives.taped import MaximalTape, TapedNode, TapePart, check_leads
 from varint.step.configuration import place
-from varint.step.contacts.events_back import velocities_with_contacts_back
+from varint.step.contacts.events_back import solution_back, velocities_with_contacts_back
 from varint.step.contacts.rows import has_contacts
 from varint.step.contacts.stages_back import stage_back
 from varint.step.contacts.tapes import carried_of
@@ -62,6 +62,7 @@ class Adjoint:
         self.law_state = np.zeros(carried_of(plan))  # by those of laws, and by the slips of contacts
         if has_contacts(plan):
             stage_back.prepare()
+            solution_back.prepare()
         self.event = -1  # of those on the tape, the last one that was not passed yet
         self.by_event_rate: dict[int, np.ndarray] = {}  # (nr,) by the rates of targets, at events on the tape
 

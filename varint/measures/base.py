@@ -103,6 +103,8 @@ class Measure(Shown):
     of_three : bool
         Whether it depends on a third body. Its functions then get the poses of all bodies, ``position`` (nb + 1, 3) and
         ``rotation`` (nb + 1, 3, 3), in place of two poses, and find its bodies in the plan.
+    rare : bool
+        Whether its functions are called through pointers, which takes longer, and compiled only for plans that have it.
     """
 
     body_a: str
@@ -120,6 +122,7 @@ class Measure(Shown):
     followed: ClassVar[bool] = False
     of_rates: ClassVar[bool] = False
     of_three: ClassVar[bool] = False
+    rare: ClassVar[bool] = False
 
     @property
     def angle_of(self) -> tuple[str, int] | None:

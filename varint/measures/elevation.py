@@ -74,6 +74,7 @@ class Elevation(Measure):
     direction_b: np.ndarray
 
     kind = "elevation"
+    rare = True
     angular = True
     anchored = False
 

@@ -59,6 +59,7 @@ class FrameCoordinate(Measure):
     point_a: np.ndarray
 
     kind = "frame"
+    rare = True
     followed = True
 
     def numbers(self, A, x_a, B, x_b):

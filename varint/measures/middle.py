@@ -145,6 +145,7 @@ class MiddleDisplacement(Measure):
     point_a: np.ndarray
 
     kind = "middle"
+    rare = True
 
     def numbers(self, A, x_a, B, x_b):
         u, v, w = A.T @ self.direction, A.T @ (self.point_a - x_a), B.T @ (self.point_b - x_b)

@@ -151,6 +151,7 @@ class RotationComponent(Measure):
     direction: np.ndarray
 
     kind = "rotation"
+    rare = True
     angular = True
     anchored = False
     jumps = True

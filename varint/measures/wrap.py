@@ -129,6 +129,7 @@ class Wrap(Measure):
     part: float
 
     kind = "wrap"
+    rare = True
     bends = True
     of_three = True
 

@@ -8,11 +8,12 @@ import math
 
 import numpy as np
 
-from varint.base.numba import inner_sizes, natural, njit, switch
+from varint.base.numba import indirect, inner_sizes, natural, njit, switch
 from varint.model.forces import LAWS
 from varint.step.compliant.beams import SIZE, evaluate_beams
 from varint.step.measures import measure_rate, weighted_measure, weighted_value
 from varint.step.paths.measures import evaluate_paths
+from varint.step.plan import EffortWork, Plan
 
 LAW_NAMES = tuple(sorted(LAWS))
 VECTORS, MATRICES = inner_sizes(3), inner_sizes(3, 3)
@@ -113,10 +114,10 @@ def _settle(plan, work, f, given, span):
 
 @njit(inline="always")
 def law_effort(plan, work, f, value, rate, span):
-    """Effort of law f and its derivatives by value and rate, its internal variable solved for: see `_law_effort`."""
+    """Effort of law f and its derivatives by value and rate, its internal variable solved for: `other_law_effort`."""
     if plan.laws.kind[f] == SPRING:  # most are, and a call among all laws takes longer than this one
         return _spring(value, rate, *_spring_numbers(plan, f))
-    return _law_effort(plan, work, f, value, rate, span)
+    return other_law_effort(plan, work, f, value, rate, span)
 
 
 @njit(inline="always")
@@ -126,8 +127,10 @@ def _spring_numbers(plan, f):
     return parameter[first], parameter[first + 1], parameter[first + 2]
 
 
-@njit
-def _law_effort(plan, work, f, value, rate, span):
+@indirect(seconds=1, what="forces")
+def other_law_effort(
+    plan: Plan, work: EffortWork, f: int, value: float, rate: float, span: float
+) -> tuple[float, float, float]:
     """Effort of law f and its derivatives by value and rate, those through its internal variable included.
 
     The internal variable solves a = a_start + ``span`` da/dt, with da/dt at a and at this value, rate and input.

@@ -366,10 +366,25 @@ def _solver(name: str, closures: bool, others: bool) -> Any:
     return indirect(solve, seconds=5, what="the solver of joints")
 
 
+@indirect(seconds=1, what="the solver of joints")
+def solve_free(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int, factored: bool) -> None:
+    """`solve_newton`, or with ``factored`` `solve_again`, of bodies whose joints have no rows: each by itself."""
+    upper, lower, body = natural(upper), natural(lower), MOTIONS(body)
+    if not factored:
+        _turn_matrix(plan, ws, upper, lower)
+    turn_bodies(ws.rotation[upper], body)
+    for i in range(plan.bodies.mass.size):
+        D, x = ws.ldu.D[i], body[i]
+        if not factored:
+            lu_factor(D, 6)
+        lu_solve(D, 6, x)
+        x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], turn_of(x))
+
+
 solve_hinges = _solver("solve_hinges", closures=False, others=False)
 solve_loops = _solver("solve_loops", closures=True, others=False)
 solve_any = _solver("solve_any", closures=True, others=True)
-SOLVERS = solve_hinges, solve_loops, solve_any
+SOLVERS = solve_hinges, solve_loops, solve_any, solve_free
 
 
 def solver_of(pair: np.ndarray, rows: np.ndarray, points: np.ndarray, sprung: np.ndarray, closures: int) -> int:
@@ -379,6 +394,8 @@ def solver_of(pair: np.ndarray, rows: np.ndarray, points: np.ndarray, sprung: np
     ``closures``: how many rows close loops.
     """
     hinges = sprung | ((pair == 5) & (rows == 5) & (points == 3))
+    if not closures and not rows.any() and not sprung.any():
+        return SOLVERS.index(solve_free)
     if not hinges.all():
         return SOLVERS.index(solve_any)
     return SOLVERS.index(solve_loops if closures else solve_hinges)
@@ -390,8 +407,10 @@ def _solve(plan, ws, body, row, upper, lower, factored):
         solve_hinges(plan, ws, body, row, upper, lower, factored)
     elif plan.joints.solver[0] == 1:
         solve_loops(plan, ws, body, row, upper, lower, factored)
-    else:
+    elif plan.joints.solver[0] == 2:
         solve_any(plan, ws, body, row, upper, lower, factored)
+    else:
+        solve_free(plan, ws, body, row, upper, lower, factored)
 
 
 @njit

@@ -15,10 +15,11 @@ do: a = r / (r + r') times that distance. So the two forces are opposite and hav
 
 import math
 
-from varint.base.numba import njit
+from varint.base.numba import Float2, Float3, indirect, njit
 from varint.mathematics.vectors import ZERO, add, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.step.dense import dot6
 from varint.step.measures import weighted_curvature
+from varint.step.plan import Plan, Workspace
 
 LOAD_NAMES = ("push", "follower", "resistance", "sliding")
 PUSH, FOLLOWER, RESISTANCE, SLIDING = range(4)
@@ -155,7 +156,7 @@ def differentiate_loads(plan, ws, position, rotation, velocity):
         if kind == RESISTANCE:
             differentiate_resistance(plan, n, velocity, by_velocity)
         elif kind == SLIDING:
-            _sliding(plan, ws, n, position, rotation, velocity)
+            differentiate_sliding(plan, ws, n, position, rotation, velocity)
         else:
             R, point = rotation[i], vector(loads.point[n])
             force, torque = scale(given, vector(loads.force[n])), scale(given, vector(loads.torque[n]))
@@ -194,9 +195,11 @@ def _resistance(c, power, v, first, by_velocity):
             by_velocity[first + a, first + b] = -c * share
 
 
-@njit
-def _sliding(plan, ws, n, position, rotation, velocity):
-    """Derivatives of a sliding load: by the velocity of the sliding body, and by the normal force."""
+@indirect(seconds=1, what="sliding friction")
+def differentiate_sliding(
+    plan: Plan, ws: Workspace, n: int, position: Float2, rotation: Float3, velocity: Float2
+) -> None:
+    """Write the derivatives of sliding load n by the poses and velocities (nb, 6) of its bodies."""
     work, m = ws.efforts, plan.loads.pressed[n]
     side, normal = pressed_side(plan, n), _normal(plan, work, n)
     u = _relative_velocity(plan, work, n, rotation, velocity)
@@ -226,7 +229,7 @@ def _sliding(plan, ws, n, position, rotation, velocity):
 
 @njit
 def _by_motion(plan, work, n, q, rotation, velocity, found):
-    """Derivatives of a sliding load by pose and velocity of its body (q = 0) or of the other (1); see `_sliding`."""
+    """Derivatives of a sliding load by pose and velocity of its body (q = 0) or of the other (1)."""
     u, s, along, (ratio, slope, by_pressure), spins = found
     e, f, sign = n if q == 0 else plan.loads.other[n], plan.loads.pressing[n], 1.0 if q == 0 else -1.0
     R, own = rotation[plan.loads.body[e]], rotation[plan.loads.body[n]]

@@ -1,12 +1,16 @@
 """The measures of a plan at a pose: values, gradients and curvature, whatever their kinds (measures/)."""
 
+from typing import Any
+
 import numpy as np
 
-from varint.base.numba import call_back, natural, njit, switch
+from varint.base.numba import Float1, Float2, Float3, call_back, indirect, natural, njit, switch
 from varint.mathematics.vectors import continued, dot, turn_of
 from varint.measures import KINDS, number_of
 from varint.measures.angle import angle, angle_value
+from varint.measures.base import Kind
 from varint.step.dense import dot6
+from varint.step.plan import Plan, Workspace
 
 KIND_NAMES = tuple(sorted(KINDS))
 ANGULAR = np.array([KINDS[name].facts.angular for name in KIND_NAMES])  # whether the unit of a kind is rad
@@ -14,23 +18,73 @@ BENDS = np.array([KINDS[name].facts.bends for name in KIND_NAMES])  # see measur
 POINT, AXIS, DISTANCE = number_of("point"), number_of("axis"), number_of("distance")  # of the fused rows, see rows.py
 ANGLE = number_of("angle")
 
-_AT = "plan, ws, m, x_a, A, x_b, B"
+Motions = tuple[Float1, Float1]
+
+
+def _pointers(kind: Kind) -> tuple[Any, Any]:
+    """Return the value and the curvature of a rare kind as functions that are called through pointers."""
+    value, change = kind.evaluate, kind.curve
+    if kind.facts.of_three:
+
+        def evaluate(plan: Plan, m: int, position: Float2, rotation: Float3, G_a: Float1, G_b: Float1) -> float:
+            return value(plan, m, position, rotation, G_a, G_b)
+
+        def curve(
+            plan: Plan, ws: Workspace, m: int, position: Float2, rotation: Float3, motions: Motions,
+            out_a: Float1, out_b: Float1,
+        ) -> None:  # fmt: skip
+            change(plan, ws, m, position, rotation, motions, out_a, out_b)
+
+    else:
+
+        def evaluate(
+            plan: Plan, ws: Workspace, m: int, x_a: Float1, A: Float2, x_b: Float1, B: Float2,
+            G_a: Float1, G_b: Float1,
+        ) -> float:  # fmt: skip
+            return value(plan, ws, m, x_a, A, x_b, B, G_a, G_b)
+
+        def curve(
+            plan: Plan, ws: Workspace, m: int, x_a: Float1, A: Float2, x_b: Float1, B: Float2, motions: Motions,
+            out_a: Float1, out_b: Float1,
+        ) -> None:  # fmt: skip
+            change(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
+
+    for function in (evaluate, curve):
+        function.__name__ = function.__qualname__ = f"{function.__name__}_{kind.name}"
+    what = f"measures of the kind '{kind.name}'"
+    return indirect(evaluate, seconds=1, what=what), indirect(curve, seconds=1, what=what)
+
+
 _kinds = [KINDS[name] for name in KIND_NAMES]
+_POINTERS = {n: _pointers(kind) for n, kind in enumerate(_kinds) if kind.facts.rare}
+RARE_KINDS = tuple(function for functions in _POINTERS.values() for function in functions)
+_FUNCTIONS = [_POINTERS.get(n, (kind.evaluate, kind.curve)) for n, kind in enumerate(_kinds)]
+
+
+def prepare_kinds(plan: Plan) -> None:
+    """Compile, or load, the functions of the rare kinds that a plan has."""
+    for kind, functions in _POINTERS.items():
+        if kind in plan.measures.kind:
+            for function in functions:
+                function.prepare()
+
+
+_AT = "plan, ws, m, x_a, A, x_b, B"
 _POSES, _ALONG = "position, rotation", "motions, out_a, out_b"
 _evaluate = switch(
     "evaluate",
     f"{_AT}, {_POSES}, G_a, G_b",
     [
-        (k.evaluate, f"function(plan, m, {_POSES}, G_a, G_b)" if k.facts.of_three else f"function({_AT}, G_a, G_b)")
-        for k in _kinds
+        (value, f"function(plan, m, {_POSES}, G_a, G_b)" if k.facts.of_three else f"function({_AT}, G_a, G_b)")
+        for k, (value, _) in zip(_kinds, _FUNCTIONS, strict=True)
     ],
 )
 _curve = switch(
     "curve",
     f"{_AT}, {_POSES}, {_ALONG}",
     [
-        (k.curve, f"function(plan, ws, m, {_POSES}, {_ALONG})" if k.facts.of_three else f"function({_AT}, {_ALONG})")
-        for k in _kinds
+        (change, f"function(plan, ws, m, {_POSES}, {_ALONG})" if k.facts.of_three else f"function({_AT}, {_ALONG})")
+        for k, (_, change) in zip(_kinds, _FUNCTIONS, strict=True)
     ],
 )
 

@@ -21,7 +21,7 @@ from Z, and the run cannot be turned round beyond that node.
 
 import math
 
-from varint.base.numba import indirect, njit
+from varint.base.numba import Float2, indirect, njit
 from varint.mathematics.quaternion import advance
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, vector
 from varint.step.configuration import place, place_anew
@@ -41,14 +41,14 @@ NEAR = 1e-3  # of a step, from a node to the states whose difference is taken
 WAY = 0.01  # of the size of a part
 
 
-@indirect(seconds=3, what="adaptive steps")
+@indirect(seconds=1, what="adaptive steps")
 def start_pace(plan: Plan, ws: Workspace, pose: int, dt: float) -> None:
     """Write the density of the first step to ``ws.pace``, from the state at the first node; ``dt`` in s."""
     followed, change = _density(plan, ws, pose, dt)
     ws.pace.density[0] = followed * math.exp(0.5 * change)
 
 
-@indirect(seconds=3, what="adaptive steps")
+@indirect(seconds=1, what="adaptive steps")
 def keep_pace(plan: Plan, ws: Workspace, pose: int, dt: float) -> None:
     """Replace the density in ``ws.pace`` by that of the next step, from the state at the node before; ``dt`` in s."""
     followed, change = _density(plan, ws, pose, dt)
@@ -126,8 +126,8 @@ def _square(plan, ws, pose, velocity):
     return 1.0 + ws.pace.factor[0] ** 2 * square
 
 
-@njit
-def accelerate_node(plan, ws, pose, velocity):
+@indirect(seconds=3, what="accelerations within steps")
+def accelerate_node(plan: Plan, ws: Workspace, pose: int, velocity: Float2) -> None:
     """Accelerations of the rows, laws and loads, to ``ws.increment_body``; ``ws.goal`` holds the loads."""
     nb = plan.bodies.mass.size
     for i in range(nb):

@@ -32,7 +32,7 @@ from varint.step.inputs import Inputs, set_inputs, set_load
 from varint.step.intervals import Interval, NodeGrid
 from varint.step.limits.impacts import act_event, begin_events, is_searching, judge_trial, renew_events, retry_events
 from varint.step.limits.returning import aim_floors, finish_floors
-from varint.step.limits.rows import leaps
+from varint.step.limits.rows import has_rows, leaps
 from varint.step.momentum import angular_momentum
 from varint.step.newton import CONVERGED, EPSILON, NOT_CONVERGED, NOTHING, has_efforts, solve_step
 from varint.step.one_sided import has_terms
@@ -300,7 +300,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
                 plan, ws, inputs, end, dt * share, tol, stage, extrapolate and part == 1.0, when
             )
             iterations += count
-            if has_events and status == CONVERGED and leaps(plan, ws, 1 - end):
+            if has_rows(plan) and status == CONVERGED and leaps(plan, ws, 1 - end):
                 status = NOT_CONVERGED
             if status != CONVERGED:
                 break

@@ -20,9 +20,9 @@ from varint.step.compliant.soft_joint_changes import (
 )
 from varint.step.compliant.soft_joints import apply_rows, apply_rows_back, average_rows, stiffen_rows
 from varint.step.constraints import finish_constraints, set_targets
-from varint.step.contacts.accelerations import accelerate_contacts
 from varint.step.contacts.broad_phase import copy_near, list_all
-from varint.step.contacts.nodes import project_contacts, works_at_node
+from varint.step.contacts.interior import start_inside
+from varint.step.contacts.nodes import project_contacts, solve_at_node, works_at_node
 from varint.step.contacts.parts import space_for_features
 from varint.step.contacts.rows import (
     add_works_before_node,
@@ -37,13 +37,16 @@ from varint.step.contacts.tapes import carried_of
 from varint.step.damping.records import MOST_EFFORTS
 from varint.step.dense import WIDE
 from varint.step.derivatives.refine import PASSES
-from varint.step.derivatives.tape import keep_stage
+from varint.step.derivatives.tangent import factor_stage
+from varint.step.derivatives.tape import keep_stage, play_stage
 from varint.step.double.increment import finish_extended, sharpen
 from varint.step.efforts import apply_efforts, finish_efforts, stiffen
 from varint.step.kept_arrays import span_sizes, write_role_spans
-from varint.step.laws import SETTLED_SIZE
+from varint.step.laws import SETTLED_SIZE, SPRING, other_law_effort
 from varint.step.ldu import SOLVERS
 from varint.step.limits.impacts import prepare_events
+from varint.step.loads import SLIDING, differentiate_sliding
+from varint.step.measures import prepare_kinds
 from varint.step.one_sided import number_parts, sizes_of
 from varint.step.paths.mass_coupling import couple_paths, fold_paths, project_paths
 from varint.step.paths.masses import add_path_momenta, finish_paths, has_massive_paths, start_path_momenta
@@ -54,7 +57,15 @@ from varint.step.rows import evaluate_rows, has_other_rows, other_row
 
 OF_PATHS = add_path_momenta, couple_paths, finish_paths, fold_paths, project_paths, start_path_momenta
 OF_SOFT_ROWS = apply_rows, apply_rows_back, rows_at_end, rows_at_end_back, rows_from_start, rows_from_start_back
-OF_CONTACTS = press_contacts, fold_contacts, unfold_contacts, project_contacts, accelerate_contacts, solve_contacts
+OF_CONTACTS = (
+    press_contacts,
+    fold_contacts,
+    unfold_contacts,
+    project_contacts,
+    solve_contacts,
+    solve_at_node,
+    start_inside,
+)
 IN_RUNS_WITH_CONTACTS = add_works_before_node, finish_contacts, keep_impulses, keep_line, copy_near, works_at_node
 
 
@@ -82,7 +93,8 @@ def workspace(
     ws.pace.rows[:] = np.arange(ws.pace.rows.size)
     _give_addresses(ws.efforts, functions)
     if kept:
-        keep_stage.prepare()
+        for function in (keep_stage, play_stage, factor_stage):
+            function.prepare()
     if sizes["sharpened"]:
         sharpen.prepare()
         finish_extended.prepare()
@@ -125,11 +137,16 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
     """Compile, or load, what the functions of a workspace call through pointers."""
     SOLVERS[plan.joints.solver[0]].prepare()
     evaluate_rows.prepare()
+    prepare_kinds(plan)
     if has_other_rows(plan):
         other_row.prepare()
     if plan.laws.kind.size + plan.loads.kind.size:
         for function in (apply_efforts, stiffen, finish_efforts):
             function.prepare()
+    if (plan.laws.kind != SPRING).any():
+        other_law_effort.prepare()
+    if (plan.loads.kind == SLIDING).any():
+        differentiate_sliding.prepare()
     if plan.beams.first.size:
         for function in (evaluate_beams, apply_beams, stiffen_beams, finish_beams):
             function.prepare()

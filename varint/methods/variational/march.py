@@ -31,7 +31,7 @@ from varint.step.march.spare_workspaces import spare_workspace
 from varint.step.newton import CONVERGED
 from varint.step.nodes.efforts import keep_turns
 from varint.step.one_sided import has_terms, rows_state, set_rows
-from varint.step.pace import keep_pace, start_pace
+from varint.step.pace import accelerate_node, keep_pace, start_pace
 from varint.step.step import SAME_TIME, record_node, run, start_momentum, worst_residual
 
 RECORDED = (
@@ -140,6 +140,7 @@ class March:
             self.ws.pace.factor[0] = dt / turn
             start_pace.prepare()
             keep_pace.prepare()
+            accelerate_node.prepare()
         self.failure: tuple | None = None
         self.gaps = np.zeros(compiled.plan.limits.measure.size)  # of hard limits at node 0
         nb, ne = compiled.plan.bodies.mass.size, compiled.force.size

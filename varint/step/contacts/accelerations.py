@@ -2,14 +2,13 @@
 
 import math
 
-from varint.base.numba import indirect, natural, njit
+from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, vector
 from varint.step.contacts.features import acceleration_bias, feature_of, levers_of, rate_along
 from varint.step.contacts.finding import choose_features
 from varint.step.contacts.nodes import solve_at_node, take_right_sides
 from varint.step.contacts.rolling import is_rolling
 from varint.step.contacts.rows import contact_gap, write_upper
-from varint.step.plan import Plan, Workspace
 
 NEAR, SLOW = 1e-9, 1e-7  # m, m/s: at a recorded node a contact so near, that parts no faster, rests; or it sticks
 
@@ -50,8 +49,8 @@ def rest_contacts(plan, ws, velocity):
             work.bias[k, a] = dot(vector(plan.contacts.frame[k, a]), centripetal)
 
 
-@indirect(seconds=3, what="contacts")
-def accelerate_contacts(plan: Plan, ws: Workspace) -> None:
+@njit
+def accelerate_contacts(plan, ws):
     """Solve for accelerations at pose 0 with the contacts that rest: right sides and solution as `solve_newton`."""
     take_right_sides(ws)
     solve_at_node(plan, ws, 0)

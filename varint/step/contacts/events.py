@@ -42,7 +42,7 @@ GAINED = 1e-14  # of the sizes of the terms of the work of contacts: what counts
 LOWERED = 40  # bisections of e
 
 
-@indirect(seconds=3, what="contacts")
+@indirect(seconds=2, what="contacts")
 def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> None:
     """Apply the impacts at a node: of ``met``, numbered as in limits/clearances.py, and of those that follow from it; a
     contact that is met closes at least where it has no restitution.

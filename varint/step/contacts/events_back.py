@@ -6,7 +6,7 @@ then follow the impacts of one round each (docs/theory.md section 14).
 
 import math
 
-from varint.base.numba import njit
+from varint.base.numba import Float1, Float2, indirect, njit
 from varint.mathematics.vectors import dot, vector
 from varint.step.configuration import mass_pivots
 from varint.step.contacts.adjoint import (
@@ -34,18 +34,19 @@ from varint.step.derivatives.by_numbers import add_node
 from varint.step.derivatives.tape import play_event
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
+from varint.step.plan import ByNumbers, Plan, Tangent, Workspace
 from varint.step.projection import project_velocities
 
 
-@njit(seconds=6, what="derivatives of contacts")
+@njit(seconds=1, what="derivatives of contacts")
 def velocities_with_contacts_back(plan, ws, work, state, carried, by):
     """`adjoint.velocities_back` at pose 0 with the contacts; adds that by their slips to ``carried``."""
     project_velocities(plan, ws, 0)
-    _solution_back(plan, ws, work, state, carried, by)
+    solution_back(plan, ws, work, state, carried, by)
 
 
-@njit
-def _solution_back(plan, ws, work, state, carried, by):
+@indirect(seconds=5, what="derivatives of contacts")
+def solution_back(plan: Plan, ws: Workspace, work: Tangent, state: Float2, carried: Float1, by: ByNumbers) -> None:
     """Turn a gradient ``state`` (nb, 12) by pose and velocities at pose 0 into that by pose and momenta.
 
     After the solution of a problem at the node, with velocities and impulses in ``ws.velocity``, ``ws.multiplier``.
@@ -96,7 +97,7 @@ def _direction_back(plan, ws, k, carried, state):
     slip_back(plan, ws, k, 0, (pull * (y[1] - along * d[0]), pull * (y[2] - along * d[1])), carried, state)
 
 
-@njit(seconds=6, what="derivatives of contacts")
+@njit(seconds=3, what="derivatives of contacts")
 def contact_event_back(plan, ws, work, events, j, state, carried, by):
     """Turn a gradient ``state`` (nb, 12) by pose and momenta after event j of contacts, and ``carried``, to before it.
 
@@ -114,7 +115,7 @@ def contact_event_back(plan, ws, work, events, j, state, carried, by):
             _slip_after_back(plan, ws, k, state, carried, by)
         place = slip_place(ws, k)
         carried[place : place + 3] = 0.0
-    _solution_back(plan, ws, work, state, carried, by)
+    solution_back(plan, ws, work, state, carried, by)
     if own.act[j] != PROJECTION:
         _rebounds_back(plan, ws, own, j, state, by)
 

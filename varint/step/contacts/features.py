@@ -8,11 +8,14 @@ the mean of the normals. With those at the start alone the slip of a ball on a t
 
 import math
 
-from varint.base.numba import njit
+from varint.base.numba import indirect, njit
 from varint.geometry.features import lever_lengths, locate_features, move_features
 from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, scale, square_to, sub, vector
 from varint.step.dense import dot6
+from varint.step.plan import Plan, Workspace
 
+Vector = tuple[float, float, float]
+Motion = tuple[Vector, Vector]  # of a body: translation and rotation vector, world
 STILL_BODY = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))  # the motion of the world
 
 
@@ -30,8 +33,8 @@ def rate_along(plan, rows, k, a, velocity):
     return rate if j == plan.bodies.mass.size else rate + dot6(rows[k, a, 6:], velocity[j])
 
 
-@njit
-def locate_contact(plan, ws, pose, k):
+@indirect(seconds=2, what="contacts of shapes")
+def locate_contact(plan: Plan, ws: Workspace, pose: int, k: int) -> tuple[float, Vector, Vector, Vector]:
     """Gap, m, normal from ``other`` to ``body``, and the carriers of ``body`` and ``other``, world, at a pose."""
     f, work = feature_of(plan, k), ws.contacts
     i, j = plan.contacts.body[k], plan.contacts.other[k]
@@ -51,8 +54,8 @@ def levers_of(plan, ws, k):
     return (-second, first) if ws.contacts.swapped[f] else (-first, second)
 
 
-@njit
-def write_feature_frame(plan, ws, pose, k):
+@indirect(seconds=1, what="contacts of shapes")
+def write_feature_frame(plan: Plan, ws: Workspace, pose: int, k: int) -> None:
     """Write ``frame``, ``carrier``, ``slip`` and ``upper`` of a contact between features at a pose."""
     f, i, j, nb = feature_of(plan, k), plan.contacts.body[k], plan.contacts.other[k], plan.bodies.mass.size
     work, upper = ws.contacts, ws.contacts.upper[k]
@@ -78,8 +81,8 @@ def write_feature_frame(plan, ws, pose, k):
         work.slip[k, a] = dot(vector(work.frame[f, 1 + a]), vector(work.slip_vector[f]))
 
 
-@njit
-def feature_rates(plan, ws, start, end, h, k):
+@indirect(seconds=1, what="contacts of shapes")
+def feature_rates(plan: Plan, ws: Workspace, start: int, end: int, h: float, k: int) -> None:
     """Write the rates of a contact between features over a step, and their gradients ``row``, by the unknowns."""
     work, f, nb, half_step = ws.contacts, feature_of(plan, k), plan.bodies.mass.size, 0.5 * h
     gap, after, A, B = locate_contact(plan, ws, end, k)
@@ -111,8 +114,10 @@ def feature_rates(plan, ws, start, end, h, k):
                 work.row[k, a, at + m], work.row[k, a, at + 3 + m] = along[m], gradient[m]
 
 
-@njit
-def turned_features(plan, ws, pose, k, motions):
+@indirect(seconds=1, what="contacts of shapes")
+def turned_features(
+    plan: Plan, ws: Workspace, pose: int, k: int, motions: tuple[Motion, Motion]
+) -> tuple[Vector, Vector, Vector]:
     """Changes of the normal and of both carriers of a contact of shapes, by ``motions`` of its two bodies, world."""
     work, f = ws.contacts, feature_of(plan, k)
     i, j = plan.contacts.body[k], plan.contacts.other[k]

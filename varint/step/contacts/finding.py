@@ -31,8 +31,8 @@ def size_of_pair(plan, p):
     return min(shapes.bound[a], shapes.bound[b])
 
 
-@njit
-def _find(plan, ws, pose, p, reach):
+@indirect(seconds=8, what="contacts of shapes")
+def find_between(plan: Plan, ws: Workspace, pose: int, p: int, reach: float) -> int:
     """Write the features of pair p with a gap below ``reach``, m, at a pose to ``ws.found``; return their number."""
     contacts = plan.contacts
     k = contacts.height.size + contacts.pair_first[p]
@@ -231,7 +231,7 @@ def _roll_on(plan, ws, pose):
             _hand_over(plan, ws, contacts.roller[k], contacts.roller[m])
 
 
-@indirect(seconds=8, what="contacts")
+@indirect(seconds=3, what="contacts of shapes")
 def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     """Fill the slots with the features that face each other at a pose, as far as they might meet within ``h`` seconds.
 
@@ -245,13 +245,14 @@ def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
         way = way_of_shape(plan, ws, contacts.body[k], contacts.pair_shape[p, 0], h)
         way += way_of_shape(plan, ws, contacts.other[k], contacts.pair_shape[p, 1], h)
         moved = (
-            _fill(plan, ws, pose, p, _find(plan, ws, pose, p, AHEAD * way + MARGIN * size_of_pair(plan, p))) or moved
+            _fill(plan, ws, pose, p, find_between(plan, ws, pose, p, AHEAD * way + MARGIN * size_of_pair(plan, p)))
+            or moved
         )
     if moved:
         _roll_on(plan, ws, pose)
 
 
-@indirect(seconds=8, what="contacts")
+@indirect(seconds=1, what="contacts of shapes")
 def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
     """Return whether in a step shapes may have met by features that have no slot, or passed through each other."""
     work, contacts = ws.contacts, plan.contacts
@@ -267,7 +268,7 @@ def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
             way = sub(sub(C, A), sub(D, B))
             if gap * gap < dot(way, way) and dot(normal, after) < TURNED:
                 return True
-        count = _find(plan, ws, end, p, -UNSEEN * size_of_pair(plan, p))
+        count = find_between(plan, ws, end, p, -UNSEEN * size_of_pair(plan, p))
         for m in range(count):
             seen = False
             for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
@@ -281,7 +282,7 @@ def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
 def depth_of_pair(plan, ws, pose, p):
     """Depth by which the shapes of pair p overlap at a pose, m; zero where they do not."""
     depth = 0.0
-    for m in range(_find(plan, ws, pose, p, 0.0)):
+    for m in range(find_between(plan, ws, pose, p, 0.0)):
         depth = max(depth, -ws.found.gap[m])
     return depth
 
@@ -314,7 +315,7 @@ def see_features(plan, ws, pose, seen):
                 farthest = max(farthest, locate_contact(plan, ws, pose, contacts.height.size + f)[0])
         if farthest == -math.inf:
             continue
-        count = _find(plan, ws, pose, p, farthest + MARGIN * size_of_pair(plan, p))
+        count = find_between(plan, ws, pose, p, farthest + MARGIN * size_of_pair(plan, p))
         for f in range(first, last):
             seen[f] = seen[f] and _is_seen(plan, ws, pose, p, f, count)
 

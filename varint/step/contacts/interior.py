@@ -13,11 +13,13 @@ Shpakovych 2023, Second-order cone programming for frictional contact mechanics)
 
 import math
 
-from varint.base.numba import natural, njit
+from varint.base.numba import indirect, natural, njit
 from varint.step.contacts.features import rate_along
 from varint.step.contacts.rolling import is_rolling
 from varint.step.dense import add_scaled6, pivoted_lu_factor, pivoted_lu_solve
+from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_again
+from varint.step.plan import Plan, Workspace
 
 PASSES = 60  # at most
 COARSE = 1e-4  # relative: from there Newton's method mostly finds the modes of contacts ...
@@ -28,8 +30,8 @@ STARTED = 1.5  # times the largest rate without impulses: the size of the normal
 SMOOTHING = 0.01  # s over the largest rate at first, where |y_t| is replaced by (|y_t|^2 + s^2)^(1/2)
 
 
-@njit
-def start_inside(plan, ws, step, enough):
+@indirect(seconds=2, what="contacts")
+def start_inside(plan: Plan, ws: Workspace, step: StepSpan, enough: float) -> bool:
     """Write approximate impulses of the contacts to ``ws.contacts.z``, N s, a start for Newton's method.
 
     ``ws.contacts.rate`` has the rates with the impulses at hand, m/s, and ``ws.contacts.row`` their gradients.

@@ -51,8 +51,8 @@ def take_right_sides(ws):
         work.right[r] = ws.increment_row[r]
 
 
-@njit
-def solve_at_node(plan, ws, pose):
+@indirect(seconds=4, what="contacts")
+def solve_at_node(plan: Plan, ws: Workspace, pose: int) -> bool:
     """Solve the problem above, with the right sides of `take_right_sides` and the contacts ``ws.contacts.taking``.
 
     The solution goes to ``ws.increment_body`` and ``ws.increment_row``, the impulses to ``ws.contacts.z``. Returns
@@ -197,7 +197,7 @@ def _is_linear(plan, work):
     return True
 
 
-@indirect(seconds=4, what="contacts")
+@indirect(seconds=1, what="contacts")
 def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
     """Velocities at a node, those of `projection.project` with the closed contacts too.
 

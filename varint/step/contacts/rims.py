@@ -147,7 +147,7 @@ def _set_point(work, f, point):
         work.place[f, 0, m] = point[m]
 
 
-@indirect(seconds=2, what="contacts")
+@indirect(seconds=2, what="contacts of shapes")
 def fix_rims(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     """Replace by points the closed rims that are so flat that they may turn over within ``h`` seconds of a pose."""
     work, contacts = ws.contacts, plan.contacts
@@ -226,7 +226,7 @@ def _turns_over(plan, ws, start, end, p, f):
     return True
 
 
-@indirect(seconds=2, what="contacts")
+@indirect(seconds=2, what="contacts of shapes")
 def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
     """The contact to close at the start of a trial: a point of a rim that overlaps at its end. AS_IT_IS: none.
 

@@ -14,22 +14,24 @@ then gives the changes (dv, dphi) of the velocities, and with them the changes o
 L: the angular momentum that the step starts with, dL its change by dphi; ...: the changes of the efforts.
 """
 
-from varint.base.numba import njit
+from varint.base.numba import Float1, Float2, indirect, njit
 from varint.mathematics.vectors import ZERO, add, cross, scale, turn_of, vector, write
 from varint.step.damping.end_rates import rate_of_law
 from varint.step.dense import add_scaled6, dot6
 from varint.step.derivatives.operator import pair_of, prepare_operator
 from varint.step.efforts import curvature_factor, load_change, stiffen
+from varint.step.intervals import StepSpan
 from varint.step.laws import evaluate_laws, law_effort
 from varint.step.ldu import solve_newton
 from varint.step.loads import differentiate_loads, evaluate_loads, wrench_of
 from varint.step.measures import take_third, weighted_curvature
 from varint.step.newton import has_efforts
 from varint.step.nodes.efforts import add_efforts
+from varint.step.plan import Plan, Workspace
 
 
-@njit
-def factor_stage(plan, ws, body, row, step, transposed):
+@indirect(seconds=2, what="derivatives of steps")
+def factor_stage(plan: Plan, ws: Workspace, body: Float2, row: Float1, step: StepSpan, transposed: bool) -> None:
     """Factor Newton's matrix at the solution, and prepare the exact operator; writes ``ws.ldu.D``.
 
     ``body`` (nb, 6), ``row`` (nr,): scratch. ``step``: a `StepSpan`. ``transposed``: factors for

@@ -7,7 +7,7 @@ from varint.step.damping.end_rates import rates_at_start
 from varint.step.dense import copy_motions
 from varint.step.newton import evaluate_step
 from varint.step.one_sided import keep_rows, play_rows
-from varint.step.plan import Plan, Workspace
+from varint.step.plan import Plan, Tape, Workspace
 
 
 @indirect(seconds=1, what="recording of stages")
@@ -81,8 +81,8 @@ def _copy(values, to):
         to[n] = values[n]
 
 
-@njit
-def play_stage(plan, ws, tape, k):
+@indirect(seconds=2, what="derivatives of steps")
+def play_stage(plan: Plan, ws: Workspace, tape: Tape, k: int) -> tuple[int, float]:
     """Restore the workspace to stage k of the ``tape`` as it was solved, from pose 0 to pose 1; return (upper, h).
 
     Nothing is solved. Writes ``ws.position_rest``, ``ws.quat_rest``, ``ws.velocity``, ``ws.goal`` and by

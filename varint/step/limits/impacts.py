@@ -18,7 +18,8 @@ from varint.mathematics.vectors import dot, rotate, vector
 from varint.step.compliant.braced_joints import brace_rows, release_rows
 from varint.step.constraints import add_constraint_works, set_targets
 from varint.step.contacts.events import MOST_ROUNDS, NOBODY, act_contacts, approaches, settle_near, settles
-from varint.step.contacts.finding import SHORTEST, choose_features, misses_features
+from varint.step.contacts.features import feature_rates, locate_contact, turned_features, write_feature_frame
+from varint.step.contacts.finding import SHORTEST, choose_features, find_between, misses_features
 from varint.step.contacts.rims import (
     AS_IT_IS,
     HALVE,
@@ -54,6 +55,7 @@ from varint.step.limits.returning import close_on_floors
 from varint.step.limits.rows import (
     close_rows,
     leaps,
+    limit_gap,
     limit_row,
     place_rows,
     release_pulling,
@@ -112,25 +114,6 @@ def renew_events(plan, ws, pose, h):
             fix_rims(plan, ws, pose, h)
 
 
-def prepare_events(plan: Plan, stages: int) -> None:
-    """Compile what steps with so many stages call by pointer."""
-    if plan.contacts.body.size:
-        act_contacts.prepare()
-    if plan.limits.measure.size:
-        for each in (approach_limits, take_limits, write_rebounds, change_sides, close_limits):
-            each.prepare()
-    if plan.contacts.pair_shape.size:
-        choose_features.prepare()
-        misses_features.prepare()
-        fix_rims.prepare()
-        look_at_rims.prepare()
-    if plan.limits.measure.size + plan.contacts.body.size:
-        for function in (close_rows, place_rows, leaps, judge_trial, act_event, meet_at_start):
-            function.prepare()
-        if stages > 1:
-            find_pushes.prepare()
-
-
 @njit
 def is_searching(ws):
     """Whether the instant of an event is searched for."""
@@ -159,7 +142,7 @@ def _any_closed(ws):
     return False
 
 
-@indirect(seconds=3, what="hard stops")
+@indirect(seconds=1, what="hard stops")
 def find_pushes(plan: Plan, ws: Workspace, inputs: Inputs, pose: int, node: int, share: float, dt: float) -> None:
     """Write to ``ws.search.push`` how hard closed limits push at a pose, ``share`` of ``dt`` s after a node.
 
@@ -401,8 +384,8 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
         act_limits(plan, ws, pose, n, timed)
 
 
-@njit
-def _release(plan, ws, pose, n):
+@indirect(seconds=1, what="hard stops")
+def _release(plan: Plan, ws: Workspace, pose: int, n: int) -> None:
     """Open limit n at a node; ``ws.momentum`` (nb, 6) becomes that of the projected velocity."""
     project(plan, ws, pose)
     copy_motions(ws.increment_body, ws.velocity)
@@ -414,8 +397,8 @@ def _release(plan, ws, pose, n):
     ws.momentum_rest[:] = 0.0
 
 
-@njit
-def act_limits(plan, ws, pose, met, timed):
+@indirect(seconds=1, what="hard stops")
+def act_limits(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> None:
     """Apply the impacts at a node, of limit ``met`` and of those that follow from it, to momenta and energy balance.
 
     Those that approach fastest rebound first, with the others that do as fast and all that are closed, each of which
@@ -485,3 +468,22 @@ def _keep_impact(plan, ws, pose, n, restitution, timed):
         kept = ws.tape.events.limits
         kept.limit[j], kept.restitution[j], kept.together[j] = n, restitution, 0
     return j
+
+
+OF_FEATURES = (choose_features, misses_features, find_between, fix_rims, look_at_rims)
+OF_FEATURES += (locate_contact, turned_features, write_feature_frame, feature_rates)
+OF_LIMITS = (limit_gap, close_rows, place_rows, leaps, approach_limits, take_limits, write_rebounds, change_sides)
+OF_LIMITS += (close_limits, act_limits, _release)
+
+
+def prepare_events(plan: Plan, stages: int) -> None:
+    """Compile what steps with so many stages call by pointer."""
+    limits, contacts = plan.limits.measure.size > 0, plan.contacts.body.size > 0
+    for function in (
+        (judge_trial, act_event, meet_at_start) * (limits or contacts)
+        + (act_contacts,) * contacts
+        + OF_FEATURES * (plan.contacts.pair_shape.size > 0)
+        + OF_LIMITS * limits
+        + (find_pushes, accelerate_node) * (limits and stages > 1)
+    ):
+        function.prepare()

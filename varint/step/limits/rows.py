@@ -30,8 +30,8 @@ def limit_row(plan, n):
     return plan.measures.row[plan.limits.measure[n]]
 
 
-@njit
-def limit_gap(plan, ws, pose, n):
+@indirect(seconds=2, what="hard stops")
+def limit_gap(plan: Plan, ws: Workspace, pose: int, n: int) -> float:
     """Gap of limit n at a pose; the gradient of its measure goes to its row of that pose's Jacobian."""
     m = plan.limits.measure[n]
     value = measure_at(plan, ws, m, ws.position[pose], ws.rotation[pose], ws.jacobian[pose, limit_row(plan, n)])
