@@ -1,11 +1,12 @@
 """What the first simulation of a mechanism compiles, where nothing is compiled yet.
 
-    python benchmarks/first_run.py              # functions and bytes, and their ratios to those of first_run.json
+    python benchmarks/first_run.py              # functions, bytes and bytes of all entries; ratios to first_run.json
     python benchmarks/first_run.py --write      # replaces first_run.json; the commit says why they changed
     python benchmarks/first_run.py --seconds    # processor seconds of all processes, from an empty cache
 
-Counted are the functions that a run's machine code is made of and the bytes of their bytecode: numbers that neither the
-processor nor other work on the machine changes. Exit status 1 where one is above that of the file by more than `LIMIT`,
+Counted are the functions that a run's machine code is made of and the bytes of their bytecode, each function once, and
+in all entries that hold it: it is optimised anew in each. Neither the processor nor other work on the machine changes
+these numbers. Exit status 1 where one is above that of the file by more than `LIMIT`,
 2 where they cannot be compared: another minor version of Python, whose bytecode differs.
 """
 
@@ -42,8 +43,13 @@ COUNT = """
 import json
 from varint.base.numba.cache import USED
 from varint.base.numba.digests import compiled_into
-reached = set().union(*map(compiled_into, USED))
-print(json.dumps([len(reached), sum(len(function.__code__.co_code) for function in reached)]))
+
+def size(functions):
+    return sum(len(function.__code__.co_code) for function in functions)
+
+entries = [compiled_into(function) for function in USED]
+reached = set().union(*entries)
+print(json.dumps([len(reached), size(reached), sum(map(size, entries))]))
 """
 
 
@@ -60,7 +66,7 @@ def run(tree: Path, code: str, **variables: str) -> str:
 
 
 def count(tree: Path, name: str) -> list[int]:
-    """Numbers of functions, and of bytes of bytecode, that a run compiles or has compiled before."""
+    """Numbers of functions, of bytes of bytecode, and of those of all entries, that a run compiles or has compiled."""
     return json.loads(run(tree, RUNS[name] + COUNT).splitlines()[-1])
 
 
@@ -92,8 +98,9 @@ def main() -> int:
         counts[name] = count(ROOT, name)
         ratios = [now / then for now, then in zip(counts[name], known["runs"].get(name, counts[name]), strict=True)]
         more = more or max(ratios) > LIMIT
-        functions, size = counts[name]
-        print(f"{name:24}{functions:6} functions{size:10,} bytes   {ratios[0]:.3f} {ratios[1]:.3f}", flush=True)
+        functions, size, repeated = counts[name]
+        ratios_shown = " ".join(f"{ratio:.3f}" for ratio in ratios)
+        print(f"{name:24}{functions:6} functions{size:10,}{repeated:10,} bytes   {ratios_shown}", flush=True)
     if args.write:
         COUNTS.write_text(json.dumps({"python": PYTHON, "runs": counts}, indent=1) + "\n", encoding="utf-8")
         return 0
