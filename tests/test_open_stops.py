@@ -78,6 +78,7 @@ def test_a_mechanism_that_would_rest_beyond_a_stop():
         vi.equilibrium(mechanism, mechanism.state(coordinates={"hinge": 0.5}))
 
 
+@pytest.mark.slow  # as all of inverse dynamics: it compiles what no other fast test needs
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
 def test_inverse_dynamics_within_stops(formulation):
     """The torque of a motor comes back; at nodes at which a stop bears load it is refused."""
@@ -92,6 +93,7 @@ def test_inverse_dynamics_within_stops(formulation):
         vi.inverse_dynamics(simulate(pressed, 0.02, 0.005))
 
 
+@pytest.mark.slow
 def test_inverse_dynamics_of_the_part_of_a_run_before_a_stop():
     """A rod falls onto its stop and stays there."""
     mechanism = stopped(bob(), lower=0.2, upper=1.0)
