@@ -205,8 +205,10 @@ def _factor_and_solve(plan, ws, border, least):
     work, n, order = ws.contacts, border.count[0], ws.contacts.back_order
     block, right, count = work.inside_block, border.y, n // 3
     ones, scratch = work.inside_rows[2][:n], work.inside_rows[3]
-    block[: n * n] = border.block[: n * n]
-    ones[:] = 1.0
+    for i in range(n):
+        ones[i] = 1.0
+    for i in range(n * n):
+        block[i] = border.block[i]
     rank = rank_lu_factor(block, 0, n, n, ones, order[0, :n], order[1, :n])[0]
     if rank == n:
         rank_lu_solve(block, 0, n, n, rank, ones, order[0, :n], order[1, :n], right[:n], scratch)
