@@ -10,9 +10,13 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 import varint as vi
+from varint.base.numba import allocate
 from varint.plan import compile_structure
+from varint.step.border import border_sizes, solve_border
 from varint.step.configuration import place_anew
-from varint.step.ldu import SOLVERS, solve_free, solve_newton
+from varint.step.intervals import StepSpan
+from varint.step.ldu import SOLVERS, solve_again, solve_free, solve_newton
+from varint.step.solver_records import Border
 from varint.step.workspace import workspace
 
 
@@ -175,3 +179,32 @@ def test_two_hinges_on_one_door():
     assert run.kinetic[0] > 1.0
     assert run.drift.max() < 1e-10
     assert np.abs(run.energy - run.energy[0]).max() < 1e-3 * run.kinetic.max()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_a_border_equals_a_dense_solve(seed):
+    """Of rows of up to three bodies, one of them nobody; then with the factors at hand and other right-hand sides."""
+    rng = np.random.default_rng(300 + seed)
+    plan, ws, A = system(random_closed(rng, int(rng.integers(4, 9)), 1), rng)
+    nb, nr, n, rows = plan.bodies.mass.size, plan.rows.role.size, len(A), 5
+    border = allocate(Border, border_sizes(rows, 3, nb, nr))
+    border.count[0] = rows
+    border.upper[:], border.lower[:] = rng.standard_normal((2, rows, 3, 6))
+    whole = np.block([[A, np.zeros((n, rows))], [np.zeros((rows, n)), np.eye(rows)]])
+    for r in range(rows):
+        border.body[r] = rng.permutation(nb + 1)[:3]
+        for s, i in enumerate(border.body[r]):
+            if i < nb:
+                whole[6 * i : 6 * i + 6, n + r] = -border.upper[r, s]
+                whole[n + r, 6 * i : 6 * i + 6] = border.lower[r, s]
+    for factored in (False, True):
+        b, border.given[:] = rng.standard_normal(n), rng.standard_normal(rows)
+        body, row = b[: 6 * nb].reshape(nb, 6).copy(), b[6 * nb :].copy()
+        if factored:
+            solve_again(plan, ws, StepSpan(0, 1, 0.0), body, row)
+        else:
+            solve_newton(plan, ws, body, row, 0, 1)
+        solve_border(plan, ws, border, StepSpan(0, 1, 0.0), factored, body, row)
+        wanted = np.linalg.solve(whole, np.append(b, border.given))
+        assert relative(np.concatenate([body.ravel(), row, border.y]), wanted) < 1e-9

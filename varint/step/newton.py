@@ -21,18 +21,18 @@ from varint.base.numba import natural, njit
 from varint.mathematics.quaternion import advance, rotation_matrix
 from varint.mathematics.sums import two_sums
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
+from varint.step.border import solve_bordered
 from varint.step.compliant.rows import largest_open
 from varint.step.contacts.rows import fold_contacts, has_contacts, press_contacts, unfold_contacts
 from varint.step.dense import copy_motions
 from varint.step.efforts import apply_efforts, stiffen
 from varint.step.intervals import StepSpan
-from varint.step.ldu import solve_again, solve_newton
 from varint.step.limits.rows import close_rows, has_rows
 from varint.step.measures import POINT
 from varint.step.momentum import angular_momentum, momentum_derivative
 from varint.step.one_sided import has_terms
 from varint.step.pair_impulses import pair_impulses
-from varint.step.paths.mass_coupling import couple_paths, fold_paths
+from varint.step.paths.mass_coupling import fold_paths
 from varint.step.paths.masses import add_path_momenta, has_massive_paths
 from varint.step.plan import JOINT
 from varint.step.rates import evaluate_rates
@@ -318,8 +318,8 @@ def newton_increment(plan, ws, end, h, upper, factored):
     if factored:
         if has_contacts(plan):
             fold_contacts(plan, ws, step, True, ws.increment_body)
-        solve_again(plan, ws, step, ws.increment_body, ws.increment_row)
     else:
+        ws.border.count[0] = 0
         for i in range(plan.bodies.mass.size):
             w = ws.velocity[i]
             momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.ldu.D[i])
@@ -329,11 +329,9 @@ def newton_increment(plan, ws, end, h, upper, factored):
             fold_paths(plan, ws, 1 - end, end)
         if has_contacts(plan):
             fold_contacts(plan, ws, step, False, ws.increment_body)
-        solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
+    solve_bordered(plan, ws, step, factored, ws.increment_body, ws.increment_row)
     if has_contacts(plan):
-        unfold_contacts(plan, ws, step, factored, ws.increment_body, ws.increment_row)
-    if has_massive_paths(plan):
-        couple_paths(plan, ws, step, factored, ws.increment_body, ws.increment_row)
+        unfold_contacts(plan, ws, ws.increment_body)
     largest = turned = 0.0
     for i in range(plan.bodies.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]

@@ -50,6 +50,7 @@ from varint.step.kept_arrays import SavedStep, Spans, write_role_spans
 from varint.step.limits.records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
 from varint.step.paths.mass_records import MassivePaths, MassivePathWork
 from varint.step.paths.records import Paths
+from varint.step.solver_records import Border, Factors
 from varint.step.stage_starts import StageStarts
 
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
@@ -291,32 +292,6 @@ class Pace(CompiledRecord, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Factors(CompiledRecord, writable=True):
-    """The factors of the LDU (ldu.py)."""
-
-    upper: Annotated[Float3, "nr 2 6"]  # G, axes of the world
-    lower: Annotated[Float3, "nr 2 6"]  # H, axes of the world
-    D: Annotated[Float3, "nb 6 6"]  # body pivots, then their LU factors; of a pair M, see lower_pairs.py
-    X: Annotated[Float3, "nb 6 8"]  # D^-1 G^T, a column for a row of the joint; right-hand side, dense.py; of a pair U
-    S: Annotated[Float3, "nb 6 8"]  # joint pivots, then their LU factors; of a pair E
-    Y: Annotated[Float3, "nb 6 8"]  # S^-1 H at the parent, a row for each row of the joint; of a pair V
-    frame: Annotated[Float4, "2 nb 6 6"]  # bases of motions of pairs, at both poses
-    arm: Annotated[Float3, "2 nb 6"]  # from the parent to the child of a pair, and from the point of its POINT rows
-    effort: Float3  # (2, nb, 6) P g and -h/2 df/dd of efforts.py by the child of a sprung hinge; in world axes
-    z: Float1  # (6,) scratch
-    K: Float1  # matrix of the closures; then LU factors of the nodes K_nn, K_nn^-1 K_nm for later rows m
-    pivot: Int2  # (2, nr) row and column order of the closure factors
-    rank: Int1  # (nn,) numerical rank of each closure node
-    last_pivot: Float1  # (nn,) smallest pivot that counted, relative
-    closure_scale: Float1  # (nr,) scaling of the closure rows
-    closure_column: Float2  # (2, largest node)
-    fill_lower: Annotated[Float2, "ne 6"]  # F_{closure, body}
-    fill_upper: Annotated[Float2, "ne 6"]  # F_{body, closure}, then D^-1 times it; of a pair u, see lower_pairs.py
-    fill_joint_lower: Annotated[Float2, "ne 6"]  # F_{closure, joint}, of a pair l; at a top K_nn^-1 F_{closure, body}
-    fill_joint_upper: Annotated[Float2, "ne 6"]  # S^-1 F_{joint, closure}: what a multiplier takes off those of rows
-
-
-@dataclass(frozen=True, eq=False)
 class Events(CompiledRecord, writable=True):
     """Jumps of the momenta in a run, each at a node before which so many stages lie. M = 0 if no term has any."""
 
@@ -382,6 +357,7 @@ class Tangent(CompiledRecord, writable=True):
     wide_row: Annotated[Float3, "4 nr 8"]
     change: Annotated[Float3, "nb 12 8"]
     node: Annotated[Float2, "largest_node 8"]
+    border: Border  # of the transposed system, with the contacts that touch
 
 
 @dataclass(frozen=True, eq=False)
@@ -490,6 +466,7 @@ class Workspace(CompiledRecord, writable=True):
     ringing: Ringing
     products: ProductWork
     ldu: Factors
+    border: Border
     tape: Tape
 
     def __post_init__(self):

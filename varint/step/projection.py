@@ -1,14 +1,15 @@
 """The velocities at a node, from its momenta (docs/theory.md section 3)."""
 
 from varint.base.numba import njit
+from varint.step.border import solve_bordered
 from varint.step.configuration import mass_pivots
 from varint.step.constraints import add_constraint_works
 from varint.step.contacts.nodes import project_contacts, works_at_node
 from varint.step.contacts.rows import has_contacts
 from varint.step.dense import copy_motions
 from varint.step.efforts import clear_rows
-from varint.step.ldu import solve_newton
-from varint.step.paths.mass_coupling import fold_paths, project_paths
+from varint.step.intervals import StepSpan
+from varint.step.paths.mass_coupling import fold_paths, weigh_paths
 from varint.step.paths.masses import has_massive_paths
 
 
@@ -16,6 +17,7 @@ from varint.step.paths.masses import has_massive_paths
 def momenta_and_rates(plan, ws, pose):
     """Prepare the system of `project` at a node: its pivots and rows, and its right side, momenta and rates."""
     mass_pivots(plan, ws.ldu.D)
+    ws.border.count[0] = 0
     clear_rows(plan, ws.released, ws.jacobian[pose])
     copy_motions(ws.momentum, ws.increment_body)
     for r in range(plan.rows.role.size):
@@ -34,9 +36,9 @@ def project(plan, ws, pose):
         momenta_and_rates(plan, ws, pose)
         if has_massive_paths(plan):
             fold_paths(plan, ws, pose, pose)
-        solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+        solve_bordered(plan, ws, StepSpan(pose, pose, 0.0), False, ws.increment_body, ws.increment_row)
         if has_massive_paths(plan):
-            project_paths(plan, ws, pose, ws.increment_body, ws.increment_row)
+            weigh_paths(plan, ws, pose, ws.increment_body)
 
 
 @njit

@@ -7,6 +7,7 @@ from varint.mathematics.arcs import ARC_NODES
 from varint.mathematics.products.coordinates import follow
 from varint.mathematics.products.records import MOST
 from varint.mathematics.products.rows import curve_product_row, product_row, product_rows
+from varint.step.border import border_sizes, solve_border
 from varint.step.compliant.beam_steps import apply_beams, finish_beams, stiffen_beams
 from varint.step.compliant.beams import evaluate_beams
 from varint.step.compliant.braced_joints import brace_rows, release_rows
@@ -23,7 +24,7 @@ from varint.step.constraints import finish_constraints, set_targets
 from varint.step.contacts.broad_phase import copy_near, list_all
 from varint.step.contacts.interior import start_inside
 from varint.step.contacts.nodes import project_contacts, solve_at_node, works_at_node
-from varint.step.contacts.parts import space_for_features
+from varint.step.contacts.parts import sizes_of_contacts, space_for_features
 from varint.step.contacts.rows import (
     add_works_before_node,
     finish_contacts,
@@ -48,14 +49,15 @@ from varint.step.limits.impacts import prepare_events
 from varint.step.loads import SLIDING, differentiate_sliding
 from varint.step.measures import prepare_kinds
 from varint.step.one_sided import number_parts, sizes_of
-from varint.step.paths.mass_coupling import couple_paths, fold_paths, project_paths
+from varint.step.paths.mass_coupling import fold_paths, weigh_paths
 from varint.step.paths.masses import add_path_momenta, finish_paths, has_massive_paths, start_path_momenta
 from varint.step.paths.measures import bend_paths, evaluate_paths
-from varint.step.plan import EFFORT, HISTORY, LONG_HISTORY, ByNumbers, ByProducts, Factors, Plan, Tangent, Workspace
+from varint.step.plan import EFFORT, HISTORY, LONG_HISTORY, ByNumbers, ByProducts, Plan, Tangent, Workspace
 from varint.step.rates import evaluate_rates, place_rates
 from varint.step.rows import evaluate_rows, has_other_rows, other_row
+from varint.step.solver_records import Border, Factors
 
-OF_PATHS = add_path_momenta, couple_paths, finish_paths, fold_paths, project_paths, start_path_momenta
+OF_PATHS = add_path_momenta, finish_paths, fold_paths, start_path_momenta, weigh_paths
 OF_SOFT_ROWS = apply_rows, apply_rows_back, rows_at_end, rows_at_end_back, rows_from_start, rows_from_start_back
 OF_CONTACTS = (
     press_contacts,
@@ -118,6 +120,7 @@ def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict
         "sharpened": 0, "sharpened_slots": 0, "sharpened_rows": 0,
         **sizes_of(plan, kept), **_path_sizes(plan),
     }  # fmt: skip
+    sizes |= border_sizes(_border_rows(plan), max(2, int(plan.massive_paths.coupled[0])), sizes["nb"], sizes["nr"])
     if sharpened and not has_massive_paths(plan):
         sizes |= {f"sharpened{each}": sizes[name] for each, name in (("", "nb"), ("_slots", "slots"), ("_rows", "nr"))}
     return sizes | span_sizes(Workspace, sizes)
@@ -159,6 +162,8 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
         for function in (average_rows, stiffen_rows, extrapolate_ringing, keep_ringing, brace_rows, release_rows):
             function.prepare()
     prepare_events(plan, stages)
+    if _border_rows(plan):
+        solve_border.prepare()
     if plan.constraints.row.size:
         set_targets.prepare()
         finish_constraints.prepare()
@@ -185,10 +190,14 @@ def _give_addresses(efforts, functions):
     efforts.mapped[own] = addresses_of([functions[nf + m] for m in own], numbers=1)
 
 
+def _border_rows(plan):
+    """Return the number of rows that contacts between moving bodies and masses along paths may have in the border."""
+    return 3 * sizes_of_contacts(plan)["coupled"] + 6 * int(plan.massive_paths.coupled[0])
+
+
 def _path_sizes(plan):
     """Sizes of the scratch of masses along paths."""
     table = plan.massive_paths
-    columns = 6 * int(table.coupled[0])
     points = np.where(table.lumped > 0, table.lumped, 3 * np.diff(table.first) - 3)
     arcs = table.axis.shape[0] > 0
     if arcs:
@@ -196,7 +205,7 @@ def _path_sizes(plan):
     nodes = int(points.max(initial=0)) + 1
     return {
         "paths": table.mass.size, "pathpoints": table.slot.size, "pathbodies": table.body.size,
-        "pathmotions": 6 * table.body.size, "pathcolumns": columns, "pathcells": columns**2,
+        "pathmotions": 6 * table.body.size,
         "pathnodes": nodes, "arcpoints": table.slot.size * arcs, "arcsides": 2 * table.slot.size * arcs,
         "arcnodes": 2 * nodes * arcs,
     }  # fmt: skip
@@ -256,6 +265,7 @@ def tangent_work(plan: Plan) -> Tangent:
         wide_row=np.zeros((4, nr, WIDE)),
         change=np.zeros((nb, 12, WIDE)),
         node=np.zeros((largest, WIDE)),
+        border=allocate(Border, border_sizes(3 * sizes_of_contacts(plan)["inside"], 2, nb, nr)),
     )
 
 

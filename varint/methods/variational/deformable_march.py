@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from varint.base.numba import allocate
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.attached_meshes import AttachedMeshes
 from varint.meshes.mesh_start import start_along
@@ -27,16 +28,11 @@ from varint.methods.variational.march import March, NodeBlock
 from varint.methods.variational.schemes import Scheme
 from varint.model.state import State
 from varint.plan import Compiled
+from varint.step.border import border_sizes, solve_border
 from varint.step.intervals import Interval
-from varint.step.meshes.coupling import (
-    factor_coupling,
-    pull_on_bodies,
-    schur_complement,
-    solve_coupled,
-    turns_to_velocities,
-    vertices_after,
-)
-from varint.step.meshes.steps import begin_stage, evaluate_stage, finish_stage, project_with, respond
+from varint.step.meshes.coupling import pull_on_bodies, schur_complement, turns_to_velocities, vertices_after
+from varint.step.meshes.steps import begin_stage, evaluate_stage, finish_stage, project_with, solve_bodies
+from varint.step.solver_records import Border
 
 ITERATIONS = 40
 HALVINGS = 8  # of an increment that does not lower the residual
@@ -83,9 +79,11 @@ class DeformableMarch(March):
         b, nb, nr = len(self.meshes.slots), compiled.plan.bodies.mass.size, compiled.plan.rows.role.size
         self.given: np.ndarray | None = None
         self.started, self.taped = np.zeros((nb, 6)), np.zeros((kept, 2, *self.x.shape))
-        self._columns, self._column_rows = np.zeros((6 * b, nb, 6)), np.zeros((6 * b, nr))
-        self._schur, self._near, self._coupling = np.zeros((3, 6 * b, 6 * b))
-        self._order, self._pull = np.zeros(6 * b, dtype=np.int64), np.zeros(6 * b)
+        self._border, self._pull = allocate(Border, border_sizes(6 * b, b, nb, nr)), np.zeros(6 * b)
+        self._border.count[0] = 6 * b
+        self._border.body[:] = self.meshes.slots
+        self._border.upper[:] = np.eye(6 * b).reshape(6 * b, b, 6)
+        solve_border.prepare()
 
     def start(self, state: State) -> DeformableBlock:
         """Place the mechanism at node 0, the vertices in equilibrium or as a `MeshState` has them, and record it."""
@@ -295,7 +293,8 @@ class DeformableStage:
         J0, J1 = meshes.jacobian(ws.rotation[self.pose]), meshes.jacobian(ws.rotation[1 - self.pose])
         before, after = parts.mixed @ J0, parts.mixed @ J1
         followed = np.ascontiguousarray(lu.solve(after)) if after.size else after
-        schur_complement(J0, parts.held @ J1, before, followed, self.march._schur)
+        lower = self.march._border.lower
+        schur_complement(J0, parts.held @ J1, before, followed, lower.reshape(len(lower), len(lower)))
         self._factors = lu, before, followed
 
     def _increment(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -303,8 +302,8 @@ class DeformableStage:
         # With f the free vertices, b the bodies and rows, C and K_h the stiffness of free by held and of held vertices,
         # J0 and J1 the Jacobians of the held ones at both poses:
         #   K_f df + C J1 db = -r_f,    (A + J0^T K_h J1) db + (C J0)^T df = -r_b
-        # Without df this is A + S with S on the attached bodies alone, solved with the columns of A^-1 (Woodbury),
-        # which are as old as the factors of K_f.
+        # Without df this is A + S with S on the attached bodies alone: rows of a border, with factors as old as
+        # those of K_f.
         fresh = self._factors is None
         if fresh:
             self._factor()
@@ -313,13 +312,8 @@ class DeformableStage:
         free = lu.solve(self._residual.ravel())
         ws.increment_body[:], ws.increment_row[:] = -ws.residual_body, -ws.residual_row
         pull_on_bodies(before, free, slots, march._pull, ws.increment_body)
-        columns, column_rows = march._columns, march._column_rows
-        respond(self.plan, ws, self.pose, h, slots, columns, column_rows, fresh)
+        solve_bodies(self.plan, ws, march._border, self.pose, h, fresh)
         body, row, change = ws.increment_body.copy(), ws.increment_row.copy(), np.empty_like(free)
-        if fresh:
-            factor_coupling(march._schur, columns, slots, march._near, march._coupling, march._order)
-        coupled = march._schur, march._coupling, march._order
-        solve_coupled(*coupled, slots, columns, column_rows, march._pull, body, row)
         vertices_after(free, followed, slots, body, change)
         turns_to_velocities(ws.velocity, h, body)
         return change.reshape(-1, 3), body, row

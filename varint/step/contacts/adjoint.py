@@ -10,18 +10,20 @@ To the transposed system of all else, A^T x = g, the contacts add the duals y of
 
     A^T x + L^T F_u^T y = g,      F_z^T y = N x        (F_z^T + N A^-T L^T F_u^T) y = N A^-T g
 
-a dense system of the contacts that touch. Where contacts are more than their forces are determined by, it is singular:
-that is harmless where g does not depend on how they are shared, which is seen from what is left of the equations.
+a dense system of the contacts that touch, a border of the transposed system. Where contacts are more than their forces
+are determined by, it is singular: that is harmless where g does not depend on how they are shared, which is seen from
+what is left of the equations.
 """
 
 import math
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import ZERO, dot, vector
+from varint.step.border import add_column, bordered, rate_along
 from varint.step.contacts.changes import UnitMotion, body_of_side, frame_of, move_points, push_change
 from varint.step.contacts.cones import APART, SLIDING, STICKING, growth_of_slip, turned_slip
 from varint.step.contacts.features import feature_of
-from varint.step.dense import add_scaled6, dot6, rank_lu_factor, rank_lu_solve
+from varint.step.dense import add_scaled6, rank_lu_factor, rank_lu_solve
 from varint.step.derivatives.refine import refine_transposed
 from varint.step.ldu import solve_again
 
@@ -124,36 +126,46 @@ def add_dual_rows(plan, ws, rows, k, share, body):
 
 
 @njit
-def _along_upper(plan, ws, k, a, body):
-    """N of row a of contact k times ``body`` (nb, 6)."""
-    total = 0.0
-    for side in range(2):
-        i = body_of_side(plan, k, side)
-        if i < plan.bodies.mass.size:
-            total += dot6(ws.contacts.upper[k, a, 6 * side : 6 * side + 6], body[i])
-    return total
-
-
-@njit
-def _size_along(plan, ws, k, a, body):
-    """Sum of the sizes of the terms of `_along_upper`."""
-    total = 0.0
-    for side in range(2):
-        i = body_of_side(plan, k, side)
-        for c in range(6 if i < plan.bodies.mass.size else 0):
-            total += abs(ws.contacts.upper[k, a, 6 * side + c] * body[i, c])
-    return total
-
-
-@njit
-def _solve_column(plan, ws, tangent, step):
-    """Replace the column of the workspace by A^-T times it; a ``step`` of no size is that of a node."""
-    body, row = ws.contacts.column_body, ws.contacts.column_row
+def _solve_transposed(plan, ws, step, tangent, body, row):
+    """Solve the transposed system of all else in place; a ``step`` of no size is that of a node."""
     if step.h == 0.0:
         solve_again(plan, ws, step, body, row)
         return
     spare = (tangent.body[1], tangent.row[1]), (tangent.body[2], tangent.row[2]), (tangent.body[3], tangent.row[3])
     refine_transposed(plan, ws, step, body, row, tangent.left, spare)
+
+
+_couple, _complete = bordered(_solve_transposed)
+
+
+@njit
+def _write_border(plan, ws, border, count):
+    """Write the rows of the duals y to a border: U = -L^T F_u^T, V = -N / W, and F_z^T / W to its block."""
+    work, n = ws.contacts, 3 * count
+    border.count[0] = n
+    for j in range(n):
+        k, a = work.inside[j // 3], j % 3
+        by_rate = work.inverse[k, a]
+        for s in range(2):
+            border.body[j, s] = body_of_side(plan, k, s)
+        for c in range(12):
+            across = by_rate[0] * work.row[k, 0, c] + by_rate[1] * work.row[k, 1, c] + by_rate[2] * work.row[k, 2, c]
+            border.upper[j, c // 6, c % 6] = -across
+            border.lower[j, c // 6, c % 6] = -work.upper[k, a, c] / plan.contacts.mobility[k]
+        for i in range(n):
+            border.block[i * n + j] = work.by_impulse[k, a, i % 3] if i // 3 == j // 3 else 0.0
+
+
+@njit
+def _add_given(plan, ws, border, step, tangent, body, row):
+    """Add A^-T L^T ``given`` to x, of the contacts that touch."""
+    work, count = ws.contacts, border.count[0] // 3
+    border.column_body[:] = 0.0
+    border.column_row[:] = 0.0
+    for m in range(count):
+        add_dual_rows(plan, ws, work.row, work.inside[m], work.given[work.inside[m]], border.column_body)
+    _solve_transposed(plan, ws, step, tangent, border.column_body, border.column_row)
+    add_column(border, body, row)
 
 
 @njit
@@ -163,71 +175,46 @@ def solve_duals(plan, ws, tangent, step, count, body, row):
     ``ws.contacts.row`` is L. Of each contact ``change`` (3,) is y, and ``given`` (3,), which holds the gradient by its
     rates before, that gradient less F_u^T y. ``step``: a `StepSpan`, of factors at hand; h = 0 at a node.
     """
-    work, n = ws.contacts, 3 * count
-    products, right, size = work.inside_mobility, work.inside_rows[0], 0.0
-    for m in range(n):
-        k = work.inside[m // 3]
-        right[m] = _along_upper(plan, ws, k, m % 3, body) / plan.contacts.mobility[k]
-        size = max(size, _size_along(plan, ws, k, m % 3, body) / plan.contacts.mobility[k])
-    for j in range(n):
-        k, one = (
-            work.inside[j // 3],
-            (1.0 if j % 3 == 0 else 0.0, 1.0 if j % 3 == 1 else 0.0, 1.0 if j % 3 == 2 else 0.0),
-        )
-        work.column_body[:] = 0.0
-        work.column_row[:] = 0.0
-        add_dual_rows(plan, ws, work.row, k, one, work.column_body)
-        _solve_column(plan, ws, tangent, step)
-        for m in range(n):
-            i = work.inside[m // 3]
-            products[m * n + j] = _along_upper(plan, ws, i, m % 3, work.column_body) / plan.contacts.mobility[i]
-            right[m] += products[m * n + j] * work.given[k, j % 3]
-    _factor_and_solve(plan, ws, count, LEAST_SHARE * size)
-    work.column_body[:] = 0.0
-    work.column_row[:] = 0.0
+    work, border, size = ws.contacts, tangent.border, 0.0
+    _write_border(plan, ws, border, count)
+    _couple(plan, ws, border, step, tangent)
+    _add_given(plan, ws, border, step, tangent, body, row)
+    for r in range(3 * count):
+        border.y[r] = -rate_along(border, border.lower, r, body)
+        for s in range(2):
+            i = border.body[r, s]
+            for c in range(6 if i < body.shape[0] else 0):
+                size = max(size, abs(border.lower[r, s, c] * body[i, c]))
+    _factor_and_solve(plan, ws, border, LEAST_SHARE * size)
     for m in range(count):
         k = work.inside[m]
         for a in range(3):
-            work.change[k, a] = right[3 * m + a]
+            work.change[k, a] = border.y[3 * m + a]
         for b in range(3):
             for a in range(3):
                 work.given[k, b] -= work.inverse[k, a, b] * work.change[k, a]
-        add_dual_rows(plan, ws, work.row, k, work.given[k], work.column_body)
-    _solve_column(plan, ws, tangent, step)
-    for i in range(body.shape[0]):
-        add_scaled6(body[i], 1.0, work.column_body[i])
-    for r in range(row.size):
-        row[r] += work.column_row[r]
+    _complete(plan, ws, border, step, tangent, body, row)
 
 
 @njit
-def _entry(ws, products, n, i, j):
-    """Entry (i, j) of F_z^T / W + N A^-T L^T F_u^T / W, of the duals j."""
-    work, k, a, total = ws.contacts, ws.contacts.inside[j // 3], j % 3, 0.0
-    for b in range(3):
-        total += products[i * n + 3 * (j // 3) + b] * work.inverse[k, a, b]
-    return total + (work.by_impulse[k, a, i % 3] if i // 3 == j // 3 else 0.0)
-
-
-@njit
-def _factor_and_solve(plan, ws, count, least):
+def _factor_and_solve(plan, ws, border, least):
     """Solve for the duals in place; note in the workspace where the contacts are redundant, and where that matters.
 
     ``ws.contacts.hits`` is then 1 for the contacts whose friction has no derivative. ``least``: what counts as nothing.
     """
-    work, n, order = ws.contacts, 3 * count, ws.contacts.back_order
-    products, block, right = work.inside_mobility, work.inside_block, work.inside_rows[0]
+    work, n, order = ws.contacts, border.count[0], ws.contacts.back_order
+    block, right, count = work.inside_block, border.y, n // 3
     ones, scratch = work.inside_rows[2][:n], work.inside_rows[3]
     for i in range(n):
         ones[i] = 1.0
-        for j in range(n):
-            block[i * n + j] = _entry(ws, products, n, i, j)
+    for i in range(n * n):
+        block[i] = border.block[i]
     rank = rank_lu_factor(block, 0, n, n, ones, order[0, :n], order[1, :n])[0]
     if rank == n:
         rank_lu_solve(block, 0, n, n, rank, ones, order[0, :n], order[1, :n], right[:n], scratch)
         return
     work.redundant[0] += 1
-    if _is_open(ws, rank, n, right, least):
+    if _is_open(ws, border, rank, right, least):
         work.undetermined[0] = work.inside[0] + 1
     for m in range(n):
         least = max(least, LEAST_SHARE * abs(right[m]))
@@ -241,16 +228,16 @@ def _factor_and_solve(plan, ws, count, least):
             load[3 * m] = load[3 * m + 1] = load[3 * m + 2] = 0.0
             if plan.contacts.element[k] == element:
                 load[3 * m] = right[3 * m + 1] * along[0] + right[3 * m + 2] * along[1]
-        if _is_open(ws, rank, n, load, least):
+        if _is_open(ws, border, rank, load, least):
             for k in range(plan.contacts.element.size):
                 work.hits[k] = 1 if plan.contacts.element[k] == element else work.hits[k]
 
 
 @njit
-def _is_open(ws, rank, n, right, least):
+def _is_open(ws, border, rank, right, least):
     """Replace ``right`` by the basic solution of the factored system; whether this leaves some of it."""
-    work, order, largest = ws.contacts, ws.contacts.back_order, least
-    products, block, given = work.inside_mobility, work.inside_block, work.inside_rows[1]
+    work, order, n, largest = ws.contacts, ws.contacts.back_order, border.count[0], least
+    block, given = work.inside_block, work.inside_rows[1]
     for i in range(n):
         given[i] = right[i]
         largest = max(largest, abs(right[i]))
@@ -259,7 +246,7 @@ def _is_open(ws, rank, n, right, least):
     for i in range(n):
         left = -given[i]
         for j in range(n):
-            left += _entry(ws, products, n, i, j) * right[j]
+            left += border.block[i * n + j] * right[j]
         if not abs(left) <= LEFT * largest:
             return True
     return False

@@ -184,7 +184,7 @@ def fold_cones(plan, ws, body, factored):
     """Condense the contacts: D += N^T C^-1 lower, unless ``factored``, and ``body`` (nb, 6) += N^T C^-1 given.
 
     N is ``upper``. If ``factored``, the rows of the last factorisation are used again. Those between two moving bodies
-    that touch are left to `contact_coupling`.
+    that touch have rows in the border.
     """
     work = ws.contacts
     for n in range(work.near_count[0]):
@@ -215,6 +215,41 @@ def fold_cones(plan, ws, body, factored):
             e, f, g = upper[0, m], upper[1, m], upper[2, m]
             for j in range(6):
                 D[m, j] = ((D[m, j] + e * s[j]) + f * t[j]) + g * u[j]
+    if work.coupled.size > 0:
+        if not factored:
+            _write_border(plan, ws)
+        for m in range(work.coupled_count[0]):
+            k, first = work.coupled[m], work.coupled_row[0] + 3 * m
+            for a in range(3):
+                inverse, given = work.inverse[k, a], work.given[k]
+                ws.border.given[first + a] = inverse[0] * given[0] + inverse[1] * given[1] + inverse[2] * given[2]
+
+
+@njit
+def _write_border(plan, ws):
+    """List the contacts between moving bodies that touch, and add their rows to the border: N, and C^-1 lower."""
+    work, border, count = ws.contacts, ws.border, 0
+    work.coupled_row[0] = border.count[0]
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        if not (work.taking[k] and is_coupled(plan, work, k)):
+            continue
+        if count == work.coupled.size:  # no space: NaN, with which no step is solved
+            border.upper[work.coupled_row[0], 0, 0] = math.nan
+            break
+        work.coupled[count] = k
+        for a in range(3):
+            r = border.count[0] + 3 * count + a
+            lower, e, f, g = work.lower[k], work.inverse[k, a, 0], work.inverse[k, a, 1], work.inverse[k, a, 2]
+            for s in range(border.body.shape[1]):
+                border.body[r, s] = plan.bodies.mass.size
+            border.body[r, 0], border.body[r, 1] = plan.contacts.body[k], plan.contacts.other[k]
+            for c in range(12):
+                border.upper[r, c // 6, c % 6] = work.upper[k, a, c]
+                border.lower[r, c // 6, c % 6] = e * lower[0, c] + f * lower[1, c] + g * lower[2, c]
+        count += 1
+    work.coupled_count[0] = count
+    border.count[0] += 3 * count
 
 
 @njit
@@ -233,7 +268,7 @@ def _condensed(share, lower):
 
 @njit
 def unfold_cones(plan, ws, body):
-    """Back-substitute x = ``body`` (nb, 6): ``ws.contacts.change`` = C^-1 (given - lower x), but of those coupled."""
+    """Back-substitute x = ``body`` (nb, 6): ``ws.contacts.change`` = C^-1 (given - lower x), or that of the border."""
     work = ws.contacts
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
@@ -245,6 +280,9 @@ def unfold_cones(plan, ws, body):
         left_s = work.given[k, 2] - dot6(lower[2], x)
         for a in range(3):
             work.change[k, a] = inverse[a, 0] * left_n + inverse[a, 1] * left_t + inverse[a, 2] * left_s
+    for m in range(work.coupled_count[0] if work.coupled.size > 0 else 0):
+        for a in range(3):
+            work.change[work.coupled[m], a] = ws.border.y[work.coupled_row[0] + 3 * m + a]
 
 
 @njit

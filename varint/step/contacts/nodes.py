@@ -9,6 +9,7 @@ bodies, with the rates G v of the rows,
 import math
 
 from varint.base.numba import Float1, indirect, natural, njit
+from varint.step.border import solve_bordered
 from varint.step.configuration import mass_pivots
 from varint.step.contacts.broad_phase import clear_impulses
 from varint.step.contacts.cones import (
@@ -22,7 +23,6 @@ from varint.step.contacts.cones import (
     unfold_cones,
     weigh_cone,
 )
-from varint.step.contacts.coupling import solve_coupled
 from varint.step.contacts.features import rate_along
 from varint.step.contacts.interior import COARSE, SHARP, push_column, start_inside
 from varint.step.contacts.rolling import is_rolling, take_normal
@@ -30,7 +30,7 @@ from varint.step.contacts.rows import EPSILON, STILL, rest_on
 from varint.step.dense import add_scaled6, copy_motions, dot6
 from varint.step.efforts import clear_rows
 from varint.step.intervals import StepSpan
-from varint.step.ldu import solve_again, solve_newton
+from varint.step.ldu import solve_newton
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
 
@@ -92,12 +92,9 @@ def _solve(plan, ws, pose, afresh):
         factored = factored and same
         if not factored:
             mass_pivots(plan, ws.ldu.D)
+            ws.border.count[0] = 0
         fold_cones(plan, ws, body, factored)
-        if factored:
-            solve_again(plan, ws, StepSpan(pose, pose, 0.0), body, row)
-        else:
-            solve_newton(plan, ws, body, row, pose, pose)
-        solve_coupled(plan, ws, StepSpan(pose, pose, 0.0), factored, body, row)
+        solve_bordered(plan, ws, StepSpan(pose, pose, 0.0), factored, body, row)
         unfold_cones(plan, ws, body)
         add_changes(ws, 1.0)
         factored = _is_linear(plan, work)

@@ -24,8 +24,6 @@ def sizes_of_contacts(plan):
         "shapes": contacts.shapes.kind.size,
         "features": contacts.body.size - contacts.height.size,
         "coupled": coupled,
-        "coupled_rows": 3 * coupled,
-        "coupled_block": 9 * coupled * coupled,
         **(touched if contacts.body.size else dict.fromkeys(touched, 0)),
         "inside": inside,
         "inside_rows": 3 * inside,

@@ -98,12 +98,10 @@ class ContactWork(CompiledRecord, writable=True):
     # and its iterate
     velocity: Annotated[Float2, "touched 6"]
     multiplier: Annotated[Float1, "touched_rows"]
-    # contacts between two moving bodies that touch, in the factors at hand: `contact_coupling`
-    coupled: Annotated[Int1, "coupled"]  # their numbers ...
-    coupled_count: Int1  # ... and how many they are
-    coupled_block: Annotated[Float1, "coupled_block"]  # factors of the rows of all of them
-    coupled_order: Annotated[Int1, "coupled_rows"]
-    coupled_right: Annotated[Float1, "coupled_rows"]
+    # contacts between two moving bodies that touch, in the factors at hand
+    coupled: Annotated[Int1, "coupled"]  # their numbers, ...
+    coupled_count: Int1  # ... how many they are, ...
+    coupled_row: Int1  # ... and the first of their rows in the border, three for each
     column_body: Annotated[Float2, "touched 6"]
     column_row: Annotated[Float1, "touched_rows"]
     # the dense problem of `contact_interior`

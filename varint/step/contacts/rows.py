@@ -11,7 +11,6 @@ import math
 from varint.base.numba import Float1, Float2, indirect, natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, scale, sub, turn_of, vector, write
 from varint.step.contacts.cones import ALL_APART, APART, STICKING, STILL, add_push, fold_cones, unfold_cones, weigh_cone
-from varint.step.contacts.coupling import solve_coupled
 from varint.step.contacts.features import feature_of, feature_rates, locate_contact, rate_along, write_feature_frame
 from varint.step.contacts.rolling import follow_parent, is_rolling, rolling_rates, take_normal, write_rolling_frame
 from varint.step.intervals import StepSpan
@@ -214,9 +213,8 @@ def fold_contacts(plan: Plan, ws: Workspace, step: StepSpan, factored: bool, bod
 
 
 @indirect(seconds=1, what="contacts")
-def unfold_contacts(plan: Plan, ws: Workspace, step: StepSpan, factored: bool, body: Float2, row: Float1) -> None:
-    """Complete a solution in ``body`` (nb, 6), ``row`` (nr,) by the contacts: `solve_coupled` and `unfold_cones`."""
-    solve_coupled(plan, ws, step, factored, body, row)
+def unfold_contacts(plan: Plan, ws: Workspace, body: Float2) -> None:
+    """Write the changes of the impulses that go with a solution ``body`` (nb, 6): `unfold_cones`."""
     unfold_cones(plan, ws, body)
 
 

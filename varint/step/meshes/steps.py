@@ -6,6 +6,7 @@ bodies that vertices are attached to.
 """
 
 from varint.base.numba import njit
+from varint.step.border import solve_border
 from varint.step.compliant.rows import keep_multipliers
 from varint.step.configuration import mass_pivots
 from varint.step.dense import copy_motions
@@ -13,7 +14,7 @@ from varint.step.derivatives.adjoint import solve_velocities_back
 from varint.step.derivatives.tape import keep_load, keep_stage
 from varint.step.efforts import stiffen
 from varint.step.intervals import StepSpan
-from varint.step.ldu import solve_again, solve_newton
+from varint.step.ldu import solve_newton
 from varint.step.momentum import momentum_derivative
 from varint.step.newton import evaluate_step, has_efforts
 from varint.step.projection import momenta_and_rates, node_works
@@ -36,11 +37,11 @@ def evaluate_stage(plan, ws, pose, h, increment):
 
 
 @njit(seconds=5, what="steps with deformable bodies")
-def respond(plan, ws, pose, h, slots, columns, column_rows, fresh):
+def solve_bodies(plan, ws, border, pose, h, fresh):
     """Solve Newton's system of the bodies in place of ``ws.increment_body`` and ``ws.increment_row``, right-hand sides.
 
-    ``columns`` (6 b, nb, 6), ``column_rows`` (6 b, nr): if ``fresh`` filled with the solutions for unit right-hand
-    sides of the bodies in ``slots`` (b,). All are changes of the pose over h: m/s, and rad/s in body axes at the end.
+    ``border``: of the meshes; factored if ``fresh``. The solutions are changes of the pose over h: m/s, and rad/s in
+    body axes at the end.
     """
     end, half_step = 1 - pose, 0.5 * h
     for i in range(plan.bodies.mass.size):
@@ -49,18 +50,7 @@ def respond(plan, ws, pose, h, slots, columns, column_rows, fresh):
     if has_efforts(plan):
         stiffen(plan, ws, pose, end, half_step)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, end)
-    if not fresh:
-        return
-    for n in range(slots.size):
-        for k in range(6):
-            body, row = columns[6 * n + k], column_rows[6 * n + k]
-            for i in range(body.shape[0]):
-                for m in range(6):
-                    body[i, m] = 0.0
-            for r in range(row.size):
-                row[r] = 0.0
-            body[slots[n], k] = 1.0
-            solve_again(plan, ws, StepSpan(pose, end, h), body, row)
+    solve_border(plan, ws, border, StepSpan(pose, end, h), not fresh, ws.increment_body, ws.increment_row)
 
 
 @njit(seconds=4, what="steps with deformable bodies")

@@ -2,15 +2,12 @@
 
 The masses couple bodies that are no neighbours. Newton's matrix is A + E H E^T with A of the mechanism without them, E
 the columns of the bodies on the paths, and H = int m J(q0)^T J(q1) dalpha; what the ends of the segments and the jumps
-there add, smaller by h, is left out. With x_A = A^-1 r and Z = A^-1 E, Woodbury's formula gives the solution
-x_A - Z (1 + H E^T Z)^-1 H E^T x_A. A body that paths couple with the world alone has its H in A.
+there add, smaller by h, is left out. So A x - E y = b and H E^T x + y = 0: rows of the border. A body that paths couple
+with the world alone has its H in A.
 """
 
-from varint.base.numba import Float1, Float2, indirect, njit
+from varint.base.numba import Float2, indirect, njit
 from varint.mathematics.vectors import cross, rotate, vector
-from varint.step.dense import pivoted_lu_factor, pivoted_lu_solve
-from varint.step.intervals import StepSpan
-from varint.step.ldu import solve_again
 from varint.step.paths.mass_arcs import differentiate_arcs
 from varint.step.paths.masses import (
     WHAT,
@@ -77,49 +74,25 @@ def _couple(plan, ws, upper, lower):
 
 
 @njit
-def _factor_coupling(plan, ws, step):
-    """Solutions Z for unit wrenches, by the factors of Newton's matrix at hand, and the factors of I + H E^T Z."""
-    table, work, size = plan.massive_paths, ws.massive_paths, ws.massive_paths.column.size
+def _write_border(plan, ws):
+    """Add the rows of the bodies that paths couple with others to the border: E^T, and H E^T."""
+    table, H, border = plan.massive_paths, ws.massive_paths.H, ws.border
+    first, size = border.count[0], 6 * table.coupled[0]
+    border.count[0] += size
     for a in range(size):
-        body, row = work.Z_body[a], work.Z_row[a]
-        for i in range(body.shape[0]):
-            for c in range(6):
-                body[i, c] = 0.0
-        for r in range(row.size):
-            row[r] = 0.0
-        body[table.body[a // 6], a % 6] = 1.0
-        solve_again(plan, ws, step, body, row)
-    for a in range(size):
-        for b in range(size):
-            total = 1.0 if a == b else 0.0
-            for d in range(size):
-                total += work.H[a, d] * work.Z_body[b, table.body[d // 6], d % 6]
-            work.small[a * size + b] = total
-    pivoted_lu_factor(work.small, size, work.order, work.other)
-
-
-@njit
-def _correct(plan, ws, body, row):
-    """Replace the solution of A by that of A + E H E^T, after `_factor_coupling`."""
-    table, work, size = plan.massive_paths, ws.massive_paths, ws.massive_paths.column.size
-    for a in range(size):
-        total = 0.0
-        for d in range(size):
-            total += work.H[a, d] * body[table.body[d // 6], d % 6]
-        work.column[a] = total
-    pivoted_lu_solve(work.small, size, work.order, work.column)
-    for a in range(size):
-        y, own, rows = work.column[a], work.Z_body[a], work.Z_row[a]
-        for i in range(body.shape[0]):
-            for c in range(6):
-                body[i, c] -= y * own[i, c]
-        for r in range(row.size):
-            row[r] -= y * rows[r]
+        r = first + a
+        border.given[r] = 0.0
+        for k in range(border.body.shape[1]):
+            inside = 6 * k < size
+            border.body[r, k] = table.body[k] if inside else plan.bodies.mass.size
+            for c in range(6 if inside else 0):
+                border.upper[r, k, c] = 1.0 if 6 * k + c == a else 0.0
+                border.lower[r, k, c] = H[a, 6 * k + c]
 
 
 @indirect(seconds=4, what=WHAT)
 def fold_paths(plan: Plan, ws: Workspace, upper: int, lower: int) -> None:
-    """Find H, and add it to the blocks ``ws.ldu.D`` of bodies that paths couple with no other body.
+    """Find H; add it to the blocks ``ws.ldu.D`` of bodies that paths couple with no other body, else to the border.
 
     After `add_path_momenta`, or at a node, where both poses are the same.
     """
@@ -127,39 +100,24 @@ def fold_paths(plan: Plan, ws: Workspace, upper: int, lower: int) -> None:
     if upper == lower:
         place_paths(plan, ws, (upper, upper))
     _couple(plan, ws, upper, lower)
-    for k in range(work.column.size // 6, table.body.size):
+    _write_border(plan, ws)
+    for k in range(table.coupled[0], table.body.size):
         D = ws.ldu.D[table.body[k]]
         for c in range(6):
             for d in range(6):
                 D[c, d] += work.H[6 * k + c, 6 * k + d]
 
 
-@indirect(seconds=4, what=WHAT)
-def couple_paths(plan: Plan, ws: Workspace, step: StepSpan, factored: bool, body: Float2, row: Float1) -> None:
-    """Correct a solution of Newton's system without what couples bodies, in place, to one with it.
-
-    After `fold_paths`. ``factored``: H, Z and the factors of the last call are used again.
-    """
-    if ws.massive_paths.column.size == 0:
-        return
-    if not factored:
-        _factor_coupling(plan, ws, step)
-    _correct(plan, ws, body, row)
-
-
-@indirect(seconds=4, what=WHAT)
-def project_paths(plan: Plan, ws: Workspace, pose: int, body: Float2, row: Float1) -> None:
-    """`couple_paths` for the velocities at a node, and the kinetic energies of the paths there."""
+@indirect(seconds=2, what=WHAT)
+def weigh_paths(plan: Plan, ws: Workspace, pose: int, velocity: Float2) -> None:
+    """Write the kinetic energies of the paths at a node, where `fold_paths` was, by the ``velocity`` (nb, 6)."""
     table, work = plan.massive_paths, ws.massive_paths
-    if work.column.size > 0:
-        _factor_coupling(plan, ws, StepSpan(pose, pose, 0.0))
-        _correct(plan, ws, body, row)
     for c in range(work.kinetic.size):
         work.kinetic[c] = 0.0
     for p in range(table.mass.size):
         count = find_points(plan, ws, p, (pose, pose))
         if table.axis.shape[0]:
             differentiate_arcs(plan, ws, p, count, 0, pose)
-        move_points(plan, ws, p, pose, body)
+        move_points(plan, ws, p, pose, velocity)
         find_slips(plan, ws, p, pose)
         work.kinetic[component_of_path(plan, p)] += 0.5 * push_by_motion(plan, ws, table.first[p], count, 0, pose)

@@ -57,10 +57,4 @@ class MassivePathWork(CompiledRecord, writable=True):
     drag: Annotated[Float1, "pathpoints"]  # ... and by each slip
     wrench: Annotated[Float2, "pathbodies 6"]  # N s, world, and N m s, body axes
     H: Annotated[Float2, "pathmotions pathmotions"]  # derivative of ``wrench`` at one pose by motions at another
-    Z_body: Annotated[Float3, "pathcolumns nb 6"]  # solutions of Newton's system for a unit wrench
-    Z_row: Annotated[Float2, "pathcolumns nr"]
-    small: Annotated[Float1, "pathcells"]  # I + H E^T Z, then its LU factors
-    order: Annotated[Int1, "pathcolumns"]
-    column: Annotated[Float1, "pathcolumns"]
-    other: Annotated[Float1, "pathcolumns"]
     kinetic: Annotated[Float1, "components"]  # J, at the last node that was projected
