@@ -28,7 +28,7 @@ HEAD = (
 )
 COLUMNS = ("mass", "centre", "inertia", "axes", "limits", "accelerations")
 AGREES = 1e-6  # of the largest value in a column
-LONGEST = 60  # s, of a file
+LONGEST = 60  # s of a processor, of a file
 DT = 1e-3
 
 
@@ -141,18 +141,18 @@ def _couples(mechanism: vi.Mechanism) -> bool:
 
 @contextmanager
 def limited(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in the block after some seconds."""
+    """Raise TimeoutError in the block after some seconds of a processor."""
 
     def late(*_: object) -> None:
-        raise TimeoutError(f"more than {seconds} s")
+        raise TimeoutError(f"more than {seconds} s of a processor")
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def table(folders: list[Path]) -> Iterator[str]:
