@@ -140,6 +140,7 @@ CHANGES = {
     "a link to itself": replaced("position", h5py.SoftLink("/position")),
     "a description of 2 GB": described,
     "deep settings": text("settings", "[" * 60_000),
+    "rather deep settings": setting("note", json.loads("[" * 400 + "]" * 400)),
     "deep nodes": text("nodes", '{"a":' * 10_000),
     "nodes of 2^62": text("nodes", json.dumps({"t": [[2**62], "<f8"]})),
     "nodes of many axes": text("nodes", json.dumps({"t": [[2**31 - 1] * 40, "<f8"]})),

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import h5py
 import numpy as np
 
+from varint.base.checks import is_nested_deep
 from varint.base.display import described, names_text
 from varint.base.errors import FileError, MechanismError
 from varint.files.own.mechanism_data import from_data
@@ -454,8 +455,8 @@ def _opened(path: Path) -> h5py.File:
 
 def _object(text: bytes) -> dict:
     data = json.loads(text)
-    if not isinstance(data, dict):
-        raise ValueError("a part of it is not a JSON object")
+    if not isinstance(data, dict) or is_nested_deep(data):
+        raise ValueError("a part of it is not a JSON object, or nested too deep")
     return data
 
 
