@@ -28,7 +28,7 @@ HEAD = (
 )
 COLUMNS = ("mass", "centre", "inertia", "axes", "limits", "accelerations")
 AGREES = 1e-6  # of the largest value in a column
-LONGEST = 60  # s, of a file
+LONGEST = 60  # s of a processor, of a file
 DT = 1e-3
 
 
@@ -48,6 +48,10 @@ class URDFPeer(Peer):
         self.mechanism = dataclasses.replace(read, forces=forces, start={})
         self.bodies = {self.model.body(i).name: i for i in range(1, self.model.nbody)}
         self.joints = {self.model.joint(i).name: i for i in range(self.model.njnt)}
+        for body in read.bodies:
+            if body.name in read.rotors:  # of Drake's elements, which MuJoCo does not read
+                joint = self.joints[body.name.removeprefix("rotor of ")]
+                self.model.dof_armature[self.model.jnt_dofadr[joint]] = body.inertia[2, 2]
         self._without("CONTACT", "LIMIT", "FRICTIONLOSS")
         self.data = mujoco.MjData(self.model)
 
@@ -129,30 +133,41 @@ def differences(peer: Peer, read: vi.Mechanism) -> list[float | None]:
         for both in pairs.values()
     ]
     peer.randomise(np.random.default_rng(1))
+    for bounds in (m.actuator_forcelimited, m.actuator_ctrllimited, m.jnt_actfrclimited):  # which the report names
+        bounds[:] = False
+    if m.nkey:
+        d.ctrl[:] = m.key_ctrl[0]
+    peer.forward()
     errors[-1] = None if peer.mechanism.forces and _couples(peer.mechanism) else peer.errors_of_accelerations()
     return errors
 
 
 def _couples(mechanism: vi.Mechanism) -> bool:
     """Return whether something holds exactly that is soft in MuJoCo, or that MuJoCo does not read in a URDF."""
-    exact = any(isinstance(force, vi.Coupling | vi.CoordinateMap) for force in mechanism.forces)
-    return exact or len(mechanism.joints) > len(mechanism.bodies)
+    held = [force for force in mechanism.forces if isinstance(force, vi.Coupling | vi.CoordinateMap)]
+    of_rotors = [force for force in held if isinstance(force, vi.Coupling) and _drives_rotor(mechanism, force)]
+    return len(held) > len(of_rotors) or len(mechanism.joints) > len(mechanism.bodies)
+
+
+def _drives_rotor(mechanism: vi.Mechanism, coupling: vi.Coupling) -> bool:
+    """Return whether a coupling only holds a rotor, which stands for armature, exact in MuJoCo too."""
+    return any(mechanism.joint(name).body_b in mechanism.rotors for name, *_ in coupling.terms)
 
 
 @contextmanager
 def limited(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in the block after some seconds."""
+    """Raise TimeoutError in the block after some seconds of a processor."""
 
     def late(*_: object) -> None:
-        raise TimeoutError(f"more than {seconds} s")
+        raise TimeoutError(f"more than {seconds} s of a processor")
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def table(folders: list[Path]) -> Iterator[str]:

@@ -79,6 +79,25 @@ def replaced(name, link):
     return change
 
 
+def sparse(rows):
+    """Declare ``rows`` nodes, of which the disk has the first and the last."""
+
+    def change(file):
+        nodes = json.loads(bytes(file.attrs["nodes"]))
+        for name in (name for name, (item, _) in nodes.items() if 0 not in item):
+            values = file[name][()]
+            del file[name]
+            file.create_dataset(name, (rows, *values.shape[1:]), values.dtype)
+            file[name][: len(values)] = values
+            file[name][-1:] = values[-1:]
+        file["blocks"].resize(len(file["blocks"]) + 1, axis=0)
+        file["blocks"][-1, 0] = rows
+        for turn in "01":
+            file[f"checkpoint/{turn}/progress"][1] = rows
+
+    return change
+
+
 def text(name, content):
     return lambda file: file.attrs.__setitem__(name, np.bytes_(content))
 
@@ -110,6 +129,7 @@ CHANGES = {
     "10^12 nodes": claimed(10**12),
     "2^62 nodes": claimed(2**40),
     "no nodes": claimed(0),
+    "holes of 220 MB": sparse(1_000_000),
     "10^12 blocks": many_blocks,
     "a block of 2^62 nodes": blocks_of_many,
     "500 names of 8 MB": large_state(500),
@@ -120,6 +140,7 @@ CHANGES = {
     "a link to itself": replaced("position", h5py.SoftLink("/position")),
     "a description of 2 GB": described,
     "deep settings": text("settings", "[" * 60_000),
+    "rather deep settings": setting("note", json.loads("[" * 400 + "]" * 400)),
     "deep nodes": text("nodes", '{"a":' * 10_000),
     "nodes of 2^62": text("nodes", json.dumps({"t": [[2**62], "<f8"]})),
     "nodes of many axes": text("nodes", json.dumps({"t": [[2**31 - 1] * 40, "<f8"]})),

@@ -71,6 +71,15 @@ POINTS = "".join(
 ELEMENTS = {
     "path": f"<path><GeometryPath><PathPointSet><objects>{POINTS}</objects></PathPointSet></GeometryPath></path>",
 }
+DEGREES = {  # of the joints that have the properties of PinJoint
+    "PinJoint": 1,
+    "SliderJoint": 1,
+    "UniversalJoint": 2,
+    "GimbalJoint": 3,
+    "BallJoint": 3,
+    "PlanarJoint": 3,
+    "FreeJoint": 6,
+}
 KINDS = ("Thelen2003Muscle", "Millard2012EquilibriumMuscle", "DeGrooteFregly2016Muscle")
 
 
@@ -97,9 +106,13 @@ AT = {  # of the classes in the list
     "CustomJoint": CUSTOM_AT,
     "CoordinateCouplerConstraint": COUPLER_AT,
     "MultiplierFunction": FUNCTION_AT,
-    "LinearFunction": (*FUNCTION_AT, "function", "LinearFunction"),
+    **{tag: (*FUNCTION_AT, "function", tag) for tag in ("LinearFunction", "Constant", "PolynomialFunction")},
     "WrapSphere": ("Model", "BodySet", "objects", "Body", "WrapObjectSet", "objects", "WrapSphere"),
     "WrapCylinder": ("Model", "BodySet", "objects", "Body", "WrapObjectSet", "objects", "WrapCylinder"),
+}
+FUNCTIONS = {
+    "Constant": "<Constant><value>2</value></Constant>",
+    "PolynomialFunction": "<PolynomialFunction><coefficients>2 0</coefficients></PolynomialFunction>",
 }
 WITHIN = {  # where elements of the list are in those around them
     "Coordinate": ("coordinates", "Coordinate"),
@@ -110,17 +123,33 @@ WITHIN = {  # where elements of the list are in those around them
 }
 
 
+def with_joint(kind: str) -> ET.Element:
+    """Return a model whose second joint is of a class."""
+    root = document(constraint="")
+    joint = list(root.iter("PinJoint"))[1]
+    joint.tag, coordinates = kind, joint.find("coordinates")
+    coordinates[:] = [ET.Element("Coordinate", name=f"qb{number or ''}") for number in range(DEGREES[kind])]
+    return root
+
+
 def cases_of_osim(place: Place) -> Iterator[tuple[ET.Element, tuple[str, ...], str]]:
-    """Yield the documents in which a place of OSIM is tried, its path there and the class of the muscle."""
+    """Yield the documents in which a place of OSIM is tried, its path there and the class of the muscle or joint."""
     top, *rest = place.path
     inside = [tag for each in rest for tag in WITHIN.get(each, (each,))]
+    if top == "PinJoint" and "Coordinate" in rest:
+        for kind, degrees in DEGREES.items():
+            at = (*AT[top][:-1], "PinJoint#1" if kind == top else kind)
+            for number in range(degrees):
+                numbered = [f"{tag}#{number}" if tag == "Coordinate" else tag for tag in inside]
+                yield with_joint(kind), (*at, *numbered), kind
+        return
     muscles = [kind for kind in KINDS if top in (kind, "Muscle")] or KINDS[:1]
     for kind in muscles:
         muscle = ("Model", "ForceSet", "objects", kind)
         at = AT.get(top) or (muscle if top in (*KINDS, "Muscle") else (*muscle, "GeometryPath"))
         root = document(kind, "roll" if top == "WrapCylinder" else "ball")
-        if place.path[-1] == "range" and "Coordinate" in place.path:
-            root = document(kind, constraint="")
+        if top in FUNCTIONS:
+            root = put(root, at[:-1], "", f"<function>{FUNCTIONS[top]}</function>")
         if place.path[-1] == "path":
             root = put(root, (*muscle, "GeometryPath"), "", None)
         yield root, (*at, *inside), kind

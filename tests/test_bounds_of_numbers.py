@@ -1,4 +1,4 @@
-"""Numbers and meshes beyond what a machine holds are refused by name, before memory is taken."""
+"""Numbers and meshes beyond what a machine holds are refused by name; meshes are read without other files."""
 
 import numpy as np
 import pytest
@@ -32,3 +32,20 @@ def test_faces_of_obj_count_from_one(face, tmp_path):
         read_mesh(path)
     path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n# f 0\n")
     assert len(read_mesh(path).faces) == 1
+
+
+@pytest.mark.parametrize("suffix", ["stl", "obj", "ply", "glb", "off", "dae"])
+def test_no_other_file_is_looked_for_beside_a_mesh(suffix, tmp_path, monkeypatch):
+    """Nor is anything written of pictures that it names and that are not there."""
+    trimesh = pytest.importorskip("trimesh")
+    if suffix == "dae":
+        pytest.importorskip("collada")
+    path = tmp_path / f"a.{suffix}"
+    trimesh.creation.box([1, 2, 3]).export(path)
+
+    def looked(*_, **__):
+        pytest.fail("files beside it are looked for")
+
+    monkeypatch.setattr(trimesh.resolvers.FilePathResolver, "__init__", looked)
+    assert read_mesh(path).extents == pytest.approx([1, 2, 3])
+    assert trimesh.util.log.handlers

@@ -129,6 +129,7 @@ def test_a_damaged_folder_is_told(tmp_path, here):
         ("ensemble.json", "{", "cannot read"),
         ("ensemble.json", "[]", "does not describe an ensemble"),
         ("ensemble.json", '{"format": "varint ensemble 1"}', "no list of members"),
+        ("ensemble.json", '{"common": ' + "[" * 400 + "]" * 400 + "}", "nested too deep"),
     ):
         before = (folder / name).read_text()
         (folder / name).write_text(text)

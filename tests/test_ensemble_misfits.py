@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 
+import h5py
 import numpy as np
 import pytest
 from ensemble_members import TIMES, figures, pendulum, quiet, top
@@ -93,6 +94,17 @@ def test_a_run_that_was_made_longer_or_damaged_or_lost(whole):
     assert "is damaged" in again.remarks[1]
     assert again.remarks[2] == "its run is missing"
     assert figures(again) == figures(before)
+
+
+@pytest.mark.slow
+def test_a_run_whose_nodes_are_damaged_is_done_anew_where_its_row_is_lost(whole):
+    before, folder = whole
+    with h5py.File(run_of(folder, 1), "r+") as file:
+        file["position"][3] += 0.1
+    (folder / "results.csv").unlink()
+    again = gone_on(folder)
+    assert figures(again) == figures(before)
+    assert again[1].trajectory.position.tobytes() == vi.simulate(pendulum(1.0), **TIMES).position.tobytes()
 
 
 @pytest.mark.slow

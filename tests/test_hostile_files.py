@@ -13,9 +13,10 @@ from varint.files.formats import data, mjcf
 from varint.files.mjcf import source
 from varint.files.own import toml_places
 from varint.files.robots.xml_defects import defects_of, mended
+from varint.model import mesh_file
 
 MANY = 100_000  # characters
-LONGEST_WAIT = 5  # s, where quadratic time takes minutes
+LONGEST_WAIT = 5  # s of a processor, where quadratic time takes minutes
 
 
 @contextlib.contextmanager
@@ -25,13 +26,13 @@ def ends():
     def too_long(*_):
         raise TimeoutError(f"no end within {LONGEST_WAIT} s")
 
-    before = signal.signal(signal.SIGALRM, too_long)
-    signal.setitimer(signal.ITIMER_REAL, LONGEST_WAIT)
+    before = signal.signal(signal.SIGPROF, too_long)
+    signal.setitimer(signal.ITIMER_PROF, LONGEST_WAIT)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 URDF = (
@@ -84,12 +85,13 @@ def test_markup_without_end_is_refused(text, written):
 
 
 PIECES = ('"', "'", '"""', "'''", '\\"', "\\", '"\\"', "[", "a", "a.", "a = 1\n", " ", "\n", "-", "inf", "nan", "1e",
-          ",", ":", '":', '"a', "# a", "Element name ", "line ", ", ", "\0")  # fmt: skip
+          ",", ":", '":', '"a', "# a", "Element name ", "line ", ", ", "\0", "f ", "0", "00 ", "f 0x ")  # fmt: skip
 PATTERNS = {
     "TOML": toml_places.TOKENS,
     "JSON": data.TOKENS,
     "numbers of MJCF": source.NO_NUMBER,
     "lines of the compiler": mjcf.LINE,
+    "faces of OBJ": mesh_file.OBJ_ZERO,
 }
 
 
@@ -97,6 +99,7 @@ PATTERNS = {
 def test_patterns_do_not_backtrack(pattern):
     for first, piece in itertools.product(("", '"', "'''"), PIECES):
         text = first + piece * (MANY // 4 // len(piece))  # quadratic time: half a minute a piece
+        text = text.encode() if isinstance(pattern.pattern, bytes) else text
         with ends():
             assert sum(len(match.group()) for match in pattern.finditer(text)) <= len(text)
 
@@ -110,9 +113,10 @@ def test_all_patterns_of_the_readers_are_looked_at():
     """A new pattern has to be put into `PATTERNS`, or be one of those that are matched against short texts."""
     short = {"BARE", "OF_A_FRESH", "OF_TAGS", "BEGINS_NAME"}  # or have no repetition
     names = set()
-    for path in Path(vi.__file__).parent.joinpath("files").rglob("*.py"):
+    package = Path(vi.__file__).parent
+    for path in [*package.joinpath("files").rglob("*.py"), package / "model" / "mesh_file.py"]:
         names |= set(re.findall(r"^(\w+) = re\.compile", path.read_text("utf-8"), re.MULTILINE))
-    assert names - short == {"TOKENS", "COLON", "NO_NUMBER", "LINE"}
+    assert names - short == {"TOKENS", "COLON", "NO_NUMBER", "LINE", "OBJ_ZERO"}
 
 
 def test_places_in_messages_of_the_compiler_are_left_out():

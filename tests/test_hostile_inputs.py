@@ -21,7 +21,7 @@ def ends_of(reader, folder):
     """Return how each input ended: refused or read, s and MB, by name."""
     command = [sys.executable, str(WORKER), reader, str(folder)]
     path = {"PYTHONPATH": str(Path(vi.__file__).parents[1])}
-    output = subprocess.run(command, env=path, capture_output=True, text=True, timeout=120).stdout
+    output = subprocess.run(command, env=path, capture_output=True, text=True, timeout=900).stdout
     decoder, ends = json.JSONDecoder(), {}
     for line in output.splitlines():
         name, place = decoder.raw_decode(line)

@@ -111,3 +111,27 @@ def test_noise_of_sensors_of_older_files(read):
     kinds = {type(force).__name__ for force in read(passive, repair=True).forces}
     assert kinds == {"JointStop", "JointFriction"}
     assert "sensornoise" in str(read(text, repair=True).import_report)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "ends"),
+    [
+        ("-.03 .03", "-.03 .03", [(-1.0, 1.0)]),
+        ("-.03 .03", "-.03 .02", [(-1.0, 1.0), (-2 / 3, np.inf)]),
+        ("-.03 .06", "-.09 .06", [(-1.0, np.inf)]),
+    ],
+    ids=str,
+)
+def test_limits_of_tendons_that_others_stop_sooner(read, one, other, ends):
+    """Of limits along one coordinate the nearest count, as in MuJoCo; two at one place are one."""
+    joint = f'<joint name="j" axis="0 1 0" range="-80 {np.degrees(2):.17g}" limited="true"/>'
+    tendons = "".join(
+        f'<fixed name="t{factor}" limited="true" range="{bounds}"><joint joint="j" coef="{factor}"/></fixed>'
+        for bounds, factor in ((one, 0.03), (other, -0.03))
+    )
+    mechanism = read(f"<worldbody><body>{joint}{GEOM}</body></worldbody><tendon>{tendons}</tendon>")
+    of_joint, *stops = mechanism.forces
+    assert of_joint.upper == pytest.approx(2.0)
+    assert [(stop.lower, stop.upper) for stop in stops] == [pytest.approx(pair) for pair in ends]
+    told = [entry.what for entry in mechanism.import_report.read]
+    assert sum("beyond other limits of its joint" in what for what in told) == 2 - len(ends)

@@ -56,6 +56,15 @@ def test_ball_and_universal_joints_of_drake(read):
     assert [force.damping for force in cross.forces] == [2.0, 2.0]
 
 
+@pytest.mark.parametrize("world", ["", '<link name="world"/>'])
+def test_a_parent_that_is_the_world_need_not_be_a_link(read, world):
+    """As in Drake, whose files have none."""
+    fixed = '<joint name="f" type="fixed"><origin xyz="0 0 2"/><parent link="world"/><child link="a"/></joint>'
+    mech = read(robot(joint(AXIS), more=fixed + world), strict=True)
+    assert [each.body_a for each in mech.joints] == ["world"]
+    assert mech.body("b").position == pytest.approx([0.0, 0.0, 2.0])
+
+
 def test_rotor_of_a_transmission(read):
     actuator = '<actuator name="m"><drake:rotor_inertia value="0.5"/><drake:gear_ratio value="3"/></actuator>'
     transmission = f'<transmission name="t"><joint name="j"/>{actuator}</transmission>'

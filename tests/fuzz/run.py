@@ -35,6 +35,7 @@ CHUNK = 200  # cases that a worker is given at once
 OUTCOMES = ("foreign", "altered", "crash", "slow", "large")
 TOLD = re.compile(r"[^ ]*['\d\[\].][^ ]*")  # names and numbers in what was altered
 START = 600.0  # s, that a worker may take to import, compile and prepare
+LOOK = 0.2  # s between looks at a worker that says nothing
 
 
 class Found(NamedTuple):
@@ -90,17 +91,21 @@ class Worker:
             raise RuntimeError(f"the worker does not start: {sys.executable} {WORKER} {self.kind}")
 
     def _line(self, limit: float) -> bytes | None:
-        """The next line that the process writes; None where it died or takes longer than ``limit``, s."""
-        end = time.monotonic() + limit
+        """The next line that the process writes; None where it died or takes longer than ``limit``, s.
+
+        The limit is of a processor, so that other work on the machine does not count, and tenfold of a clock.
+        """
+        latest, end = time.monotonic() + 10 * limit, processor_seconds(self.process.pid) + limit
         while b"\n" not in self.rest:
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, end - time.monotonic()))
-            more = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
-            if not more:
-                if not ready:
+            ready, _, _ = select.select([self.process.stdout], [], [], LOOK)
+            if ready:
+                more = os.read(self.process.stdout.fileno(), 1 << 16)
+                if not more:
+                    self.process.wait()
                     return None
-                self.process.wait()
+                self.rest += more
+            elif time.monotonic() > latest or processor_seconds(self.process.pid) > end:
                 return None
-            self.rest += more
         line, _, self.rest = self.rest.partition(b"\n")
         return line
 
@@ -112,6 +117,15 @@ class Worker:
             self.process.stdin.close()
             self.process.stdout.close()
             self.process = None
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has taken of a processor, s; of the clock where no system tells it."""
+    status = Path(f"/proc/{pid}/stat")
+    if not status.exists():
+        return time.monotonic()
+    fields = status.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def fuzz(kind: str, count: int, seed: int, workers: int = 2, limit: float = 60.0) -> list[Found]:
@@ -179,7 +193,7 @@ def main() -> int:
     parser.add_argument("count", nargs="?", type=int, help="cases; default: those of make fuzz, of each kind its own")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="of a case that hangs, s")
+    parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="of a case that hangs, s of a processor")
     parser.add_argument("--replay", type=int, metavar="N", help="run case N alone, here, with its traceback")
     args = parser.parse_args()
     if args.replay is not None:

@@ -118,6 +118,7 @@ OWN = (
     *PACKAGES,
     str(Path(vi.__file__).parent.parent),
     str(cache_folder()),
+    *filter(None, [sys.pycache_prefix]),
     "/proc",
     "/sys",
 )

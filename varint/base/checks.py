@@ -25,6 +25,7 @@ LONGEST = 200  # characters of a value in an error
 OF_USERS = "raised by "  # start of the note that names the function of a user that raised an error
 LARGEST_SEED = 2**64 - 1  # of random numbers
 MOST_NUMBERS = 10**9  # of an array
+MOST_NESTED = 100  # lists and objects of JSON in one another, in files that a program writes
 MOST = 100_000  # parts of a mechanism that a number of them may ask for
 
 Kind = TypeVar("Kind")
@@ -104,6 +105,12 @@ def in_a_shape(
     if not np.isfinite(array).all():
         raise error(f"{label} must be finite, got {array[~np.isfinite(array)][0]:g}")
     return freeze(array)
+
+
+def is_nested_deep(data: object, most: int = MOST_NESTED) -> bool:
+    """Return whether data of JSON have more than ``most`` lists and objects in one another."""
+    inside = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    return most < 0 or any(is_nested_deep(value, most - 1) for value in inside if isinstance(value, dict | list))
 
 
 def quaternion_components(array: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Triangle meshes of files, read by the package trimesh."""
 
+import io
+import logging
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from varint.model.mesh_scene import check_nodes, merged
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply", ".off", ".glb")
 LARGEST_FILE = 100_000_000  # bytes
 OBJ_ZERO = re.compile(rb"(?m)^f[ \t](?:[^\n]*[ \t])?0+(?:[/ \t\r\n]|\Z)")  # which trimesh takes for the last vertex
+UNHEARD = logging.NullHandler()
 TO_INSTALL = f"meshes are read by the package trimesh: {install_command('view')}"
 
 
@@ -24,14 +27,14 @@ def opened_mesh(path: Path) -> Any:
     """Return the mesh of a file, a trimesh.Trimesh. Raises ImportError, and the errors of its reader."""
     import trimesh
 
-    kind = path.suffix.lower().lstrip(".")
-    with path.open("rb") as file:  # by itself: no other file that it names is opened
-        if kind == "obj" and OBJ_ZERO.search(file.read()):
-            raise ValueError("a face has the index 0, and vertices are counted from 1")
-        if kind == "dae":
-            check_nodes(file.read())
-        file.seek(0)
-        return merged(trimesh.load(file, file_type=kind, force="scene", skip_materials=True))
+    trimesh.util.log.addHandler(UNHEARD)  # it writes of pictures that it does not find, which are not needed
+    kind, content = path.suffix.lower().lstrip("."), path.read_bytes()
+    if kind == "obj" and OBJ_ZERO.search(content):
+        raise ValueError("a face has the index 0, and vertices are counted from 1")
+    if kind == "dae":
+        check_nodes(content)
+    bare = io.BytesIO(content)  # without a name: no other file that it names is looked for beside it
+    return merged(trimesh.load(bare, file_type=kind, force="scene", skip_materials=True))
 
 
 def read_mesh(path: str | Path) -> Any:

@@ -31,7 +31,20 @@ from varint.files.robots.robot import (
     still,
     turned_by,
 )
-from varint.files.robots.urdf_values import LEFT_OUT, OF_LIMIT, ONCE, VERSIONS, axis_of, inertia_of, origin_of, pose_in
+from varint.files.robots.urdf_values import (
+    LEAVES,
+    LEFT_OUT,
+    OF_LIMIT,
+    ONCE,
+    POSE,
+    SIZES,
+    VERSIONS,
+    axis_of,
+    inertia_of,
+    origin_of,
+    pose_in,
+    world_of,
+)
 from varint.files.robots.urdf_writer import save
 from varint.files.robots.xml_files import XMLElement, load_xml, reads, unknown
 from varint.mechanism.mechanism import Mechanism
@@ -58,24 +71,6 @@ DRAKE_KINDS: dict[str, type[Joint] | None] = {  # of <drake:joint>, along the ax
 WITH_AXIS = (Revolute, Prismatic, Planar)
 OF_KINDS = {"axis": WITH_AXIS} | dict.fromkeys(("limit", "dynamics"), tuple(filter(None, KINDS.values())))
 OF_ONE = (Revolute, Prismatic)  # coordinate
-INERTIA = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-POSE = ("xyz", "rpy", "quat_xyzw")
-LEAVES = {  # elements without elements inside, and their attributes
-    "origin": POSE,
-    "mass": ("value",),
-    "inertia": INERTIA,
-    "axis": ("xyz",),
-    "parent": ("link",),
-    "child": ("link",),
-}
-SIZES = {
-    "drake:capsule": ("radius length", 1),
-    "drake:ellipsoid": ("a b c", 1),
-    "box": ("size", 3),
-    "cylinder": ("radius length", 1),
-    "capsule": ("radius length", 1),
-    "sphere": ("radius", 1),
-}
 
 
 @reads("robot", "URDF")
@@ -101,6 +96,7 @@ class _Reading(RobotReading):
         self.links = self.root.named("link")
         self._leave_later_out()
         self.joints = self.root.named("joint", DRAKE_JOINT)
+        self.links |= world_of(self.joints.values(), self.links, notes)
         self.loops = self.root.named("loop_joint")
         self.place: dict[str, Pose] = {}
         self.leader: dict[str, tuple[str, float, float]] = {}

@@ -54,6 +54,7 @@ from varint.model.import_report import ImportNotes
 from varint.model.joints.base import Joint
 from varint.model.rotation_vectors import left_jacobian, rotation_matrix, vector_from_matrix
 
+SAME_LIMIT = 1e-9  # rad or m: limits that are this near are met together
 GROUPS = 31  # of actuators, that can be disabled
 Places = Mapping[int, tuple[str, int, float]]
 Wide = Mapping[int, tuple[str, int]]
@@ -80,6 +81,7 @@ class MJCFForces:
     def added_to(self, mechanism: Mechanism, flexes: Sequence[Flex], elasticity: Sequence[Elasticity]) -> Mechanism:
         """Return the mechanism with the forces of the model, flexible bodies included, and its report."""
         self.mechanism = mechanism
+        self.stops = [force for force in mechanism.forces if isinstance(force, JointStop)]
         flex_bodies = {body for flex in flexes for body in flex.vertex_bodies}
         names = ["" if body in flex_bodies else self.body_named(body) for body in range(self.m.nbody)]
         forces = [*mechanism.forces, *self._rotors(), *self._dampers(), *self._weights()]
@@ -274,8 +276,17 @@ class MJCFForces:
             yield TorsionSpring(f"tendon {name}", rest_angle=float(lower) / factor - zero, **spring, **along)
             self.notes.read(f"tendon '{name}' is a TorsionSpring", at)
         if limited:
-            ends = sorted(float(bound) / factor - zero for bound in m.tendon_range[tendon])
-            yield JointStop(f"limits of tendon {name}", lower=ends[0], upper=ends[1], **along)
+            lower, upper = sorted(float(bound) / factor - zero for bound in m.tendon_range[tendon])
+            stops = [stop for stop in self.stops if (stop.joint, stop.coordinate) == (tie, number)]
+            if any(stop.lower >= lower - SAME_LIMIT for stop in stops):  # it is met first, or at once
+                lower = -np.inf
+            if any(stop.upper <= upper + SAME_LIMIT for stop in stops):
+                upper = np.inf
+            if np.isinf([lower, upper]).all():
+                self.notes.read(f"limits of tendon '{name}' lie beyond other limits of its joint: left out", at)
+                return
+            self.stops.append(JointStop(f"limits of tendon {name}", lower=lower, upper=upper, **along))
+            yield self.stops[-1]
             self.notes.read(f"limits of tendon '{name}' are a JointStop, hard", at)
 
     def _spatial(

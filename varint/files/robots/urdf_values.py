@@ -1,11 +1,14 @@
 """Read values from elements of URDF: axes, poses, inertias; list the elements that are left out."""
 
 import math
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from varint.files.robots.robot import Pose, pose_of, still
 from varint.files.robots.xml_files import XMLElement
+from varint.model.body import WORLD
+from varint.model.import_report import ImportNotes
 from varint.model.rotation_vectors import rotation_matrix
 
 OF_LIMIT = ("effort", "velocity", "drake:acceleration")  # attributes without effect on the motion
@@ -31,6 +34,38 @@ LEFT_OUT = {  # known elements of robots, links and joints without effect on the
     "drake:diffuse_map": "a colour",
     "drake:declare_convex": "contacts are not imported",
 }
+
+INERTIA = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+POSE = ("xyz", "rpy", "quat_xyzw")
+LEAVES = {  # elements without elements inside, and their attributes
+    "origin": POSE,
+    "mass": ("value",),
+    "inertia": INERTIA,
+    "axis": ("xyz",),
+    "parent": ("link",),
+    "child": ("link",),
+}
+
+SIZES = {  # of shapes: attributes, and the numbers of each
+    "drake:capsule": ("radius length", 1),
+    "drake:ellipsoid": ("a b c", 1),
+    "box": ("size", 3),
+    "cylinder": ("radius length", 1),
+    "capsule": ("radius length", 1),
+    "sphere": ("radius", 1),
+}
+
+
+def world_of(
+    joints: Iterable[XMLElement], links: Mapping[str, XMLElement], notes: ImportNotes
+) -> dict[str, XMLElement]:
+    """Return the link "world" that joints have as their parent and the file does not have; empty where it is there."""
+    for joint in joints if WORLD not in links else ():
+        parent = joint.one("parent")
+        if parent is not None and parent.attributes.get("link") == WORLD:
+            notes.read(f"parent '{WORLD}', no link of the file, is the world, as Drake has it", parent)
+            return {WORLD: XMLElement("link", {"name": WORLD}, parent.line, parent.path)}
+    return {}
 
 
 def axis_of(joint: XMLElement) -> np.ndarray:

@@ -1,7 +1,8 @@
 """Reads run files, also while they are written and after a kill; nothing in them is trusted.
 
 Every link, type, shape and size is looked at before anything is read, so that no other file is opened and no more
-memory is taken than the file itself is long; checksums then say whether the numbers are those that were written.
+memory is taken than the file has on the disk, and 100 MB for zeros that it has not; checksums then say whether the
+numbers are those that were written.
 """
 
 import ctypes
@@ -17,6 +18,7 @@ from typing import Any, TypeVar
 import h5py
 import numpy as np
 
+from varint.base.checks import is_nested_deep
 from varint.base.display import described, names_text
 from varint.base.errors import FileError, MechanismError
 from varint.files.own.mechanism_data import from_data
@@ -33,6 +35,7 @@ from varint.files.runs.contents import (
     digest_of,
 )
 from varint.files.runs.settings import checked_settings
+from varint.files.runs.space import bytes_of_holes, size_text
 from varint.mechanism.mechanism import Mechanism
 from varint.results.diagnostics import DIAGNOSTICS
 from varint.results.record import Counts, HeldNodes, Nodes, Record
@@ -42,6 +45,7 @@ SWMR_WRITE = 4  # its flag of a file being written, or left so by a kill
 END_OF_FILE = (8, 28)  # bytes and place of the length of the file
 PATIENCE = 25  # looks at a file that a writer may be about to change, 0.02 s apart
 READ_ATTEMPTS = 22  # the waits between them double, from 1 ns
+MOST_HOLES = 10**8  # bytes of zeros that a file declares and does not take on the disk
 HELD = 1 << 26  # bytes of nodes that are read at once; larger ones when asked for
 PART = 1 << 24  # bytes, at least, in a part of the nodes
 MOST_NAMES = 1000  # of arrays in a checkpoint
@@ -426,8 +430,14 @@ def _opened(path: Path) -> h5py.File:
         with open(path, "rb") as file:
             head = file.read(48)
             size = file.seek(0, os.SEEK_END)
+            holes = bytes_of_holes(file.fileno())
         if head[:9] != SUPERBLOCK or len(head) < 48:
             raise ValueError("not in its format")
+        if holes > MOST_HOLES:
+            raise ValueError(
+                f"{size_text(holes)} of it are holes, zeros that the disk does not have; if it is a sparse copy of a"
+                " run, copy it anew with 'cp --sparse=never'"
+            )
         if not head[11] & SWMR_WRITE:
             return h5py.File(path, "r")
         length, place = END_OF_FILE
@@ -445,8 +455,8 @@ def _opened(path: Path) -> h5py.File:
 
 def _object(text: bytes) -> dict:
     data = json.loads(text)
-    if not isinstance(data, dict):
-        raise ValueError("a part of it is not a JSON object")
+    if not isinstance(data, dict) or is_nested_deep(data):
+        raise ValueError("a part of it is not a JSON object, or nested too deep")
     return data
 
 

@@ -77,6 +77,22 @@ def check_memory(wanted: WantedSpace) -> None:
         )
 
 
+def bytes_of_holes(descriptor: int) -> int:
+    """Return the bytes of an open file that read as zeros and lie nowhere on the disk; 0 where no system reports it."""
+    if not hasattr(os, "SEEK_HOLE"):
+        return 0
+    size, holes, place = os.fstat(descriptor).st_size, 0, 0
+    while (hole := os.lseek(descriptor, place, os.SEEK_HOLE)) < size:
+        try:
+            place = os.lseek(descriptor, hole, os.SEEK_DATA)
+        except OSError:  # no data follow
+            place = size
+        holes += place - hole
+        if place >= size:
+            break
+    return holes
+
+
 def tell_size(path: Path, wanted: WantedSpace) -> None:
     """Report on stderr how large the file will be, if it is large."""
     if wanted.size >= LARGE:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from varint.base.atomic_writes import write_text
-from varint.base.checks import shown
+from varint.base.checks import is_nested_deep, shown
 from varint.base.errors import FileError
 from varint.base.paths import path_of
 from varint.files.runs.lock import SUFFIX as LOCK
@@ -86,6 +86,8 @@ def read_description(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]
     path = folder / DESCRIPTION
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
+        if is_nested_deep(data):
+            raise RecursionError
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or problem
         raise FileError(f"cannot read '{path}': {why}") from None

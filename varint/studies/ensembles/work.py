@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from varint.base.checks import is_whole
-from varint.base.errors import ConvergenceError
+from varint.base.errors import ConvergenceError, FileError
 from varint.files.runs.made_with import ANY, MEMBER
 from varint.files.runs.reader import open_run
 from varint.mechanism.mechanism import Mechanism
@@ -101,8 +101,12 @@ def _kept(task: MemberTask, build: Callable, path: Path, parameters: Mapping[str
     """Return the run of a member, in the file ``path`` from here on."""
     exists = path.exists()
     started = exists and not run_misfit(task, parameters, path)
-    if started and _has_ended(path):
-        return load(path)
+    if started:
+        try:
+            if _has_ended(path):
+                return load(path)
+        except FileError:  # damaged behind its head, which alone was compared: done anew
+            started = False
     mechanism, state, arguments = _made(task, build, parameters)
     run = partial(_simulate, task.method, mechanism, state, arguments, entry_of(task, parameters))
     path.parent.mkdir(parents=True, exist_ok=True)
