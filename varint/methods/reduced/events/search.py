@@ -115,7 +115,7 @@ def _rebounds(stops: AnyEvents, before: tuple[np.ndarray, np.ndarray], number: i
     ``before``: margins and rates of the gaps (nl,) there. Then it has its impact as within a step.
     """
     gap, rate = (values[number] for values in before)
-    return not stops.held[number] and abs(gap) <= TOUCHING and rate < -SLOW
+    return bool(not stops.held[number] and abs(gap) <= TOUCHING and rate < -SLOW)
 
 
 def _lowest(ends: Ends) -> np.ndarray:
