@@ -30,7 +30,7 @@ def check(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 4, 57, 96, 153, 156, 183, 427, 1229, 2139, 2269, 5304, 5526])
+@pytest.mark.parametrize("seed", [0, 4, 57, 96, 153, 156, 183, 427, 1229, 2269, 5526])
 def test_limits_beside_each_other(seed):
     check(seed)
 

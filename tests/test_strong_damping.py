@@ -51,7 +51,7 @@ def test_the_factor_of_a_step(name):
         factor = slowed(name, z)[1]
         assert -0.5 <= factor <= 1.0
         assert z < 2.0 or factor <= 0.5
-        lead = (1.0 if z > 2.0 else 0.0) if bends else 1.0 if z > 30.0 else 1 / 3 if z > 6.0 else 0.0
+        lead = (1.0 if z > 2.0 else 0.0) if bends else (1 / 3 if z > 6.0 else 0.0)
         expected = (1 - (1 - lead) * z / 2) / (1 + (1 + lead) * z / 2)
         assert factor == pytest.approx(expected, abs=1e-4)
 
@@ -71,10 +71,9 @@ def test_compositions_would_throw_it_back_and_refuse(name):
         slowed(name, 1e3, order=4)
 
 
-@pytest.mark.parametrize(("z", "steps"), [(25.0, 1 / 25 + 1 / 6), (1e6, 0.5)])
-def test_what_a_strong_damper_ends_goes_on_for_a_part_of_a_step(z, steps):
-    speeds = slowed("joint damper", z, steps=60)
-    assert DT * (0.5 * (speeds[1:] + speeds[:-1])).sum() == pytest.approx(steps * DT, rel=1e-4)
+def test_a_much_stronger_damper_ends_a_motion_after_a_sixth_of_a_step():
+    speeds = slowed("joint damper", 1e6, steps=60)
+    assert DT * (0.5 * (speeds[1:] + speeds[:-1])).sum() == pytest.approx(DT / 6, rel=1e-4)
 
 
 @pytest.mark.parametrize("z", SIZES)
@@ -156,7 +155,7 @@ def test_weak_dampers_beside_strong_ones_stay_of_second_order():
     ]
     forces = [vi.JointDamper("lock", joint="h0", damping=1e7), vi.JointDamper("d", joint="h1", damping=0.1)]
     mechanism = vi.Mechanism("m", rods, joints, forces=forces)
-    ends = [vi.simulate(mechanism, 0.4, dt).coordinates["h1"][-1] for dt in (5e-3, 2.5e-3, 1.25e-3)]
+    ends = [vi.simulate(mechanism, 0.4, dt).coordinates["h1"][-1] for dt in (1e-2, 5e-3, 2.5e-3)]
     assert np.log2((ends[0] - ends[1]) / (ends[1] - ends[2])) == pytest.approx(2.0, abs=0.2)
 
 

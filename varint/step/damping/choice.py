@@ -10,8 +10,6 @@ has R = (1 - (1 - a) z / 2) / (1 + (1 + a) z / 2). A lead a = LEAD = 1/3 has -1/
 that has: errors of slow motions, of first order in h, grow with it. Above z = SWINGS = 6 efforts whose slope is
 constant take it. Those whose slope changes with the rate, as dry friction, take a = 1, the end of the step, from
 z = BENDS = 2 on: R = 1 / (1 + z) for the secant of any such law, which so brings a motion to rest without turning it.
-So do those of constant slope from z = LASTS = 30 on: of a motion that such a damper ends within the step, R = -1/2
-would leave a part for some steps, with which an impact in these would go on, at any step down to some m / c.
 
 Several efforts c_j along the rates g_j v act on common bodies. With Y = g M^-1 g^T, by the mass M of the bodies in
 their joints at the start of the step, z_j = h c_j Y_jj of each by itself decides about it first. Of the others those
@@ -40,7 +38,6 @@ from varint.step.projection import project
 
 SWINGS, LEAD = 6.0, 1.0 / 3.0  # z from which on a damper takes a lead, and which
 BENDS, WHOLE = 2.0, 1.0  # the same of an effort whose slope depends on its rate
-LASTS = 30.0  # z from which on a damper by itself takes WHOLE
 
 
 @indirect(seconds=4, what="strong damping")
@@ -149,7 +146,7 @@ def _choose(plan, damping, h):
             if total[k] > 0.0 and not alone[k]:
                 reach += size[n, k] * math.sqrt(total[n] / total[k])
         if alone[n] or reach > (BENDS if damping.bends[n] else SWINGS):
-            _give(damping, n, WHOLE if damping.bends[n] or size[n, n] > LASTS else LEAD)
+            _give(damping, n, WHOLE if damping.bends[n] else LEAD)
 
 
 @njit
@@ -157,5 +154,5 @@ def _give(damping, n, lead):
     """Set the ``lead`` of effort n, a number, in ``damping``."""
     if damping.law[n] >= 0:
         damping.lead[damping.law[n]] = lead
-    elif lead > 0.0 or damping.axis[n] % 3 == 0:  # one for all axes, the largest
-        damping.load_lead[damping.load[n]] = max(lead, damping.load_lead[damping.load[n]]) if lead > 0.0 else 0.0
+    elif lead > 0.0 or damping.axis[n] % 3 == 0:  # one for all axes
+        damping.load_lead[damping.load[n]] = lead
