@@ -24,6 +24,20 @@ def chain(restitution, n=6, lower=-0.5, upper=0.5):
     return vi.Mechanism("chain", plain.bodies, plain.joints, forces=stops)
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "heun", "dop853"])
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_a_stop_that_is_reached_at_a_node_has_its_impact(integrator, restitution):
+    """At 5 rad/s from 0 to 1 rad the step of 1 ms ends on the stop, to round-off."""
+    disc = vi.Body.cylinder("disc", 0.1, 0.02, 1.0)
+    hinge = vi.Revolute("hinge", "world", "disc", point=(0, 0, 0), axis=(0, 0, 1))
+    stop = vi.JointStop("stop", joint="hinge", upper=1.0, restitution=restitution)
+    mechanism = vi.Mechanism("m", [disc], [hinge], gravity=(0, 0, 0), forces=[stop])
+    state = mechanism.state(rates={"hinge": 5.0})
+    run = vi.redmax.simulate(mechanism, 0.3, 1e-3, state=state, integrator=integrator)
+    assert run.coordinates["hinge"][-1] == pytest.approx(1.0 - restitution * 5.0 * 0.1, abs=1e-9)
+    assert run.rates["hinge"][-1] == pytest.approx(-restitution * 5.0, abs=1e-9)
+
+
 @pytest.mark.slow
 def test_ball_follows_the_geometric_decay():
     e, fall = 0.5, np.sqrt(2 / GRAVITY)

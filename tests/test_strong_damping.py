@@ -20,12 +20,24 @@ ALONG = {
     "bushing": lambda c: vi.Bushing("d", "world", "b", point=ORIGIN, stiffness=[0.0] * 6, damping=[c] * 6),
     "spring": lambda c: vi.Spring("d", "world", "b", point_a=(-1, 0, 0), point_b=ORIGIN, stiffness=0.0, damping=c),
 }
+ENDS = {"point_a": (-1, 0, 0), "point_b": ORIGIN, "stiffness": 1e-6}
+ONE_SIDED = {
+    "cable": lambda c: vi.Cable("d", "world", "b", rest_length=0.5, damping=c, **ENDS),
+    "tendon": lambda c: vi.Tendon(
+        "d", path=[vi.At("world", (-1, 0, 0)), vi.At("b", ORIGIN)], stiffness=1e-6, rest_length=0.5, damping=c
+    ),
+    "cable over points": lambda c: vi.MultiPointCable(
+        "d", bodies=["world", "b"], points=[(-1, 0, 0), ORIGIN], stiffness=1e-6, rest_length=0.5, damping=c
+    ),
+    "soft stop": lambda c: vi.JointStop("d", joint="p", lower=-1.0, upper=-0.5, stiffness=1e-6, damping=c),
+    "soft length": lambda c: vi.LengthStop("d", "world", "b", lower=0.0, upper=0.5, damping=c, **ENDS),
+}
 SIZES = (1e-3, 0.1, 1.0, 1.9, 2.1, 4.0, 5.9, 6.1, 10.0, 1e2, 1e4, 1e6)
 
 
 def slowed(name, z, order=2, steps=4, dt=DT):
     """Velocities of a block of 1 kg from 1 m/s on, with c dt / m = ``z``."""
-    force = ALONG[name](z / dt)
+    force = (ALONG | ONE_SIDED)[name](z / dt)
     joint = SLIDE if getattr(force, "joint", None) else FREE
     mechanism = vi.Mechanism("m", [BLOCK], [joint], gravity=ORIGIN, forces=[force])
     run = vi.simulate(mechanism, steps * dt, dt, order=order, state=mechanism.state(velocity={"b": (1, 0, 0)}))
@@ -42,6 +54,21 @@ def test_the_factor_of_a_step(name):
         lead = (1.0 if z > 2.0 else 0.0) if bends else (1 / 3 if z > 6.0 else 0.0)
         expected = (1 - (1 - lead) * z / 2) / (1 + (1 + lead) * z / 2)
         assert factor == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ONE_SIDED)
+def test_what_only_pulls_or_pushes_does_not_throw_back(name):
+    for z in (1.9, 2.1, 6.1, 1e3, 1e6):
+        speeds = slowed(name, z, steps=20)
+        lead = 1.0 if z > 2.0 else 0.0
+        assert speeds[1] == pytest.approx((1 - (1 - lead) * z / 2) / (1 + (1 + lead) * z / 2), abs=1e-6)
+        assert speeds.min() > -1e-6
+
+
+@pytest.mark.parametrize("name", ONE_SIDED)
+def test_compositions_would_throw_it_back_and_refuse(name):
+    with pytest.raises(vi.ArgumentError, match="Take order=2, which damps at any step"):
+        slowed(name, 1e3, order=4)
 
 
 def test_a_much_stronger_damper_ends_a_motion_after_a_sixth_of_a_step():

@@ -62,6 +62,30 @@ def test_stop_beyond_half_a_turn_holds(name, start):
     assert t.force["s"][-1] == pytest.approx(-0.01, abs=1e-9)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["order 2", "order 4", "dop853"])
+def test_a_differential_and_its_spring_count_turns(name):
+    wheels = [vi.Body.cylinder(f"d{k}", 0.1, 0.02, 1.0, position=(0.3 * k, 0, 0)) for k in range(3)]
+    hinges = [vi.Revolute(f"h{k}", "world", f"d{k}", point=(0.3 * k, 0, 0), axis=(0, 0, 1)) for k in range(3)]
+    forces = [
+        vi.Coupling("c", terms=[("h0", 0, 1.0), ("h1", 0, 1.0), ("h2", 0, -2.0)]),
+        vi.TorsionSpring("k", joint="h2", stiffness=0.02),
+    ]
+    m = vi.Mechanism("m", wheels, hinges, gravity=(0, 0, 0), forces=forces)
+    t = RUNS[name](m, 0.5, m.state(coordinates={"h0": 10.0, "h1": 6.0}))
+    assert [t.coordinates[f"h{k}"][0] for k in range(3)] == pytest.approx([10.0, 6.0, 8.0], abs=1e-12)
+    assert t.coordinates["h2"][-1] == pytest.approx(8.0 * np.cos(0.5 * np.sqrt(0.02 / 0.015)), abs=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["order 4", "dop853", "rk4"])
+def test_a_table_is_read_at_angles_of_many_turns(name):
+    angles = np.linspace(-20.0, 20.0, 41)
+    m = disc(vi.TabulatedTorsionSpring("k", joint="h", values=angles, efforts=-0.02 * angles))
+    q = RUNS[name](m, 1.0, m.state(coordinates={"h": 15.0})).coordinates["h"]
+    assert q[-1] == pytest.approx(15.0 * np.cos(2.0), abs=1e-4)
+
+
 @pytest.mark.parametrize("name", ["order 2", "dop853"])
 def test_screw_stops_after_turns(name):
     nut = vi.Body.cylinder("n", 0.02, 0.01, 0.1)

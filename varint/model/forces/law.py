@@ -47,6 +47,8 @@ class Law(Shown):
     steepest : function or None
         Returns the largest slope of the effort against the rate, N s/m or N m s/rad, over all values and rates, by the
         parameters that it names. None: the parameter ``damping`` if the law has one, else unknown.
+    one_sided : bool
+        Whether its effort is zero where ``damping`` would give it the other sign.
     along_path : bool
         Whether its measures are pieces of a path that are evaluated together (step/paths/measures.py).
     """
@@ -56,6 +58,7 @@ class Law(Shown):
     potential: Callable | None = None
     flow: Callable | None = None
     steepest: Callable[..., float] | None = None
+    one_sided: bool = False
     along_path: bool = False
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -99,8 +102,8 @@ class Law(Shown):
 
     @property
     def has_constant_slope(self) -> bool:
-        """Return whether the slope of the effort against the rate is the same at all rates at which it acts."""
-        return self.steepest is None and "damping" in self.parameters
+        """Return whether the slope of the effort against the rate is the same at all rates."""
+        return self.steepest is None and "damping" in self.parameters and not self.one_sided
 
     @property
     def has_state(self) -> bool:

@@ -62,7 +62,7 @@ def _one_sided_potential(value: float, stiffness: float, rest: float, damping: f
 
 
 SPRING = Law("spring", _linear, _linear_potential)
-CABLE = Law("cable", _one_sided, _one_sided_potential)
+CABLE = Law("cable", _one_sided, _one_sided_potential, one_sided=True)
 
 
 @register

@@ -86,7 +86,7 @@ def _push_back_potential(value: float, stiffness: float, damping: float, lower: 
     return 0.5 * stiffness * (max(value - upper, 0.0) ** 2 + min(value - lower, 0.0) ** 2)
 
 
-STOP = Law("stop", _push_back, _push_back_potential)
+STOP = Law("stop", _push_back, _push_back_potential, one_sided=True)
 
 
 def _is_infinite(value: object) -> bool:

@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 from varint.base.errors import UnresolvedWarning
 from varint.kinematics.start_at_stops import cannot_come_back
 from varint.methods.reduced.contacts import Blocked
+from varint.methods.reduced.events.law import SLOW
 from varint.methods.reduced.events.stops import SOON, TOUCHING
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.results.contact_forces import penetrations
@@ -108,6 +109,15 @@ def _stalled(stops: AnyEvents, ends: Ends) -> np.ndarray:
     return ~stops.held & (gap < -TOUCHING) & (least > 0.0) & (rate < least) & (ends.after[1] < rate)
 
 
+def _rebounds(stops: AnyEvents, before: tuple[np.ndarray, np.ndarray], number: int) -> bool:
+    """Return whether an open limit is reached at the start of a step, at which the last one ended to round-off.
+
+    ``before``: margins and rates of the gaps (nl,) there. Then it has its impact as within a step.
+    """
+    gap, rate = (values[number] for values in before)
+    return bool(not stops.held[number] and abs(gap) <= TOUCHING and rate < -SLOW)
+
+
 def _lowest(ends: Ends) -> np.ndarray:
     """Return the least (nl,) of the Hermite cubics between the ends, at the samples and their middles."""
     (a, p), (b, q) = ends.before, ends.after
@@ -190,7 +200,7 @@ def step_with_error_control(i: Adaptive, stops: AnyEvents) -> None:
                 continue
             i.natural = i.size if leaves else natural
             return
-        i.meet(event.number, closing=True)
+        i.meet(event.number, closing=event.number in met or not _rebounds(stops, before, event.number))
         i.restart(stops.next_step(size, event.number in met))
         met.add(event.number)
         start = i.present()
@@ -289,16 +299,16 @@ def step_of_one_size(i: FixedSteps, stops: AnyEvents) -> None:
             if not whole:
                 i.forget()
             return
+        n = event.number
         if event.share > 0.0:
             cut = event.share * size
             i.arrive(i.attempt(cut), cut, i.t + cut)
-            impacts[event.number] += 1
-        met.add(event.number)
+        closing = event.share == 0.0 and (n in met or not _rebounds(stops, before, n))
+        impacts[n] += not closing
+        met.add(n)
         i.forget()
-        n = event.number
         restitution = stops.restitution[n] if n < stops.restitution.size else 0.0  # else of no gap
-        closing = event.share == 0.0 or not rebounds_again(restitution, impacts[n] - 1)
-        i.meet(n, closing=closing)
+        i.meet(n, closing=closing or not rebounds_again(restitution, impacts[n] - 1))
         whole = whole and event.share == 0.0
     raise _endless(stops, met)
 
