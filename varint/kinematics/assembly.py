@@ -123,7 +123,7 @@ def assemble(
     position, quat_wxyz, velocity, angular_velocity = checked_state(structure, guess, "guess")
     coordinates = of_joints(structure, coordinates, "coordinates", StateError)
     rates = of_joints(structure, rates, "rates", StateError)
-    bodies, joints = _split(structure, hold)
+    bodies, joints = split_held(structure, hold)
     targets = {*coordinates}
     x, R = with_world(position, quat_wxyz)
     motion = np.vstack([np.hstack([velocity, angular_velocity]), np.zeros(6)])
@@ -468,7 +468,7 @@ def unit_quaternions(structure: Structure, quats: np.ndarray, label: str) -> np.
     return freeze(np.array(checked))
 
 
-def _split(structure: Structure, hold: str | Iterable[str]) -> tuple[list[int], list[str]]:
+def split_held(structure: Structure, hold: str | Iterable[str]) -> tuple[list[int], list[str]]:
     """Return the numbers of the bodies and the names of the joints in ``hold``."""
     bodies, joints = [], []
     known = {**structure.body_index, **structure.joint_index}
