@@ -104,42 +104,38 @@ def test_what_is_wrong_is_said():
 
 
 TOML = """
-format = "varint mechanism"
 name = "two"
-parameters.mu = 0.5
+
+[parameters]
+mu = 0.5
 
 [[ground]]
 type = "PlaneShape"
 
-[[bodies]]
-name = "a"
+[bodies.a]
 mass = 1.0
-box.size = [0.2, 0.2, 0.2]
+box = [0.2, 0.2, 0.2]
 position = [0, 0, 0.1]
 collision = true
 
-[[bodies]]
-name = "b"
+[bodies.b]
 mass = 1.0
-box.size = [0.2, 0.2, 0.2]
+box = [0.2, 0.2, 0.2]
 position = [0, 0, 0.3]
 collision = true
 
-[[joints]]
+[joints."free a"]
 type = "Free"
-name = "free a"
 body_a = "world"
 body_b = "a"
 
-[[joints]]
+[joints."free b"]
 type = "Free"
-name = "free b"
 body_a = "world"
 body_b = "b"
 
-[[forces]]
+[forces.contacts]
 type = "ContactPairs"
-name = "contacts"
 bodies = "all"
 without = [["b", "world"]]
 friction = "mu"

@@ -85,7 +85,8 @@ def _mechanism(
     forces = MJCFForces(model, source, notes, (reading.places, reading.wide), reading.at_rest)
     whole = forces.added_to(mechanism, reading.flexes, elasticity)
     report = whole.import_report
-    contacts = contacts_of(model, whole, lambda body: report.body_of.get(reading.body(body)))
+    bodies = {number: report.body_of.get(reading.body(number)) for number in range(1, model.nbody)} | {0: WORLD}
+    contacts = contacts_of(model, whole, bodies)
     vars(whole)["import_report"] = replace(report, contacts=contacts)
     return whole
 

@@ -1,7 +1,7 @@
 """Contacts that contype, conaffinity and <exclude> of a model allow, as forces that its mechanism may be given."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -15,7 +15,7 @@ from varint.model.forces.contact_pairs import ContactPairs
 NAME = "contacts"
 
 
-def contacts_of(m: Any, mechanism: Mechanism, body_of: Callable[[int], str | None]) -> tuple[ContactPairs, ...]:
+def contacts_of(m: Any, mechanism: Mechanism, body_of: Mapping[int, str | None]) -> tuple[ContactPairs, ...]:
     """Return the contacts of the collision shapes of ``mechanism``, one force for each coefficient of friction.
 
     Two bodies touch if a geom of one and a geom of the other may: the contype of one has a bit of the conaffinity of
@@ -30,13 +30,13 @@ def contacts_of(m: Any, mechanism: Mechanism, body_of: Callable[[int], str | Non
     friction: dict[str, float] = dict.fromkeys(names, 0.0)
     for geom in range(m.ngeom):
         body, mask = int(m.geom_bodyid[geom]), (int(m.geom_contype[geom]), int(m.geom_conaffinity[geom]))
-        name = body_of(body)
+        name = body_of[body]
         if any(mask) and SHAPES.get(int(m.geom_type[geom])) and name in friction:
             masks[body].add(mask)
             friction[name] = max(friction[name], float(m.geom_friction[geom, 0]))
     excluded = {(int(both) >> 16, int(both) & 0xFFFF) for both in m.exclude_signature}
     touching = {
-        frozenset((str(body_of(a)), str(body_of(b))))
+        frozenset((str(body_of[a]), str(body_of[b])))
         for a, b in combinations(sorted(masks), 2)
         if (a, b) not in excluded and (b, a) not in excluded and _may_touch(masks[a], masks[b])
     }
@@ -47,7 +47,9 @@ def _may_touch(masks: set[tuple[int, int]], others: set[tuple[int, int]]) -> boo
     return any(a & d or b & c for a, b in masks for c, d in others)
 
 
-def _by_friction(mechanism: Mechanism, friction: dict[str, float], touching: set[frozenset[str]]):
+def _by_friction(
+    mechanism: Mechanism, friction: dict[str, float], touching: set[frozenset[str]]
+) -> Iterator[ContactPairs]:
     """Yield the contacts of the pairs ``touching``, by coefficient of friction: with bodies of one up to that."""
     levels = np.unique(list(friction.values())).tolist()
     for level in levels:

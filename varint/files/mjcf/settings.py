@@ -94,7 +94,8 @@ OF_SITES = "size type quat euler axisangle xyaxes zaxis"  # of sites, which are 
 OF_PICTURES = dict.fromkeys(("visual", "statistic", "texture", "material", "skin", "camera", "light"), "of pictures")
 OF_PLUGINS = dict.fromkeys(("extension", "plugin"), "of plugins, of which none is run")
 OF_CONTACTS = {
-    "contact": "<exclude> is in import_report.contacts, <pair> is not imported",
+    "contact": "contacts are not imported",
+    "exclude": "names a body that is not in the file",
     "pair": "contacts are not imported",
 }
 WHOLE = OF_PICTURES | OF_PLUGINS | OF_CONTACTS  # elements that are left out with all that is in them
