@@ -10,6 +10,7 @@ from varint.cli.stepping import DT, DURATION, add_diagnostics, add_stepping, sho
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
+    from varint.mechanism.mechanism import Mechanism
 
 
 ABOUT = "Simulate a mechanism and print a summary. Options write the run, a picture and a table to files."
@@ -43,6 +44,15 @@ def add_parser(commands: Commands) -> None:
     parser.set_defaults(execute=execute)
 
 
+def tell_oddities(mechanism: "Mechanism") -> None:
+    """Print the oddities of a description on stderr."""
+    from varint.base.printable import tell
+    from varint.kinematics.oddities import oddities
+
+    for sentence in oddities(mechanism, mechanism.compiled):
+        tell(f"looks wrong: {sentence}")
+
+
 def execute(args: Namespace) -> "Report":
     """Simulate, write the requested files and return a summary of the run as a `Report`.
 
@@ -70,6 +80,8 @@ def execute(args: Namespace) -> "Report":
     _check_options(args)
     picture = _check_paths(args)
     mechanism = named_mechanism(args)
+    if not args.quiet:
+        tell_oddities(mechanism)
     failure = None
     try:
         with show_progress(args.duration, args.quiet) as progress:
