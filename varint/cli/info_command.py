@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from varint import mechanisms
 from varint.cli.facts import LISTED, Data, Fact, FactColumn, Facts, Listing, Report, ReportPart
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import RUN_FILES, Commands, add_mechanism, all_parsed
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ OF_FILE_PARAMETERS = (
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("info", help="describe a mechanism or a run, or list the catalogue", description=ABOUT)
+    parser = commands.add_parser("info", help=COMMANDS["info"], description=ABOUT)
     help_text = "name in the catalogue, file of a mechanism, .h5 file of a run; lists the catalogue without"
     add_mechanism(parser, help_text, nargs="?")
     parser.set_defaults(execute=execute)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint.cli.method import method_of
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import Commands, add_mechanism, add_resume, how_to_resume, numbers
 from varint.cli.stepping import DT, DURATION, add_diagnostics, add_stepping, show_progress, simulated
 
@@ -18,7 +19,7 @@ ABOUT = "Simulate a mechanism and print a summary. Options write the run, a pict
 
 def add_parser(commands: Commands) -> None:
     """Add the subcommand ``run`` to ``commands``, the subparsers of ``varint``."""
-    parser = commands.add_parser("run", help="simulate a mechanism", description=ABOUT)
+    parser = commands.add_parser("run", help=COMMANDS["run"], description=ABOUT)
     add_mechanism(parser, "name in the catalogue (see varint info), or path of a mechanism file")
     add_stepping(parser)
     parser.set_defaults(duration=DURATION, dt=DT, every=1)

@@ -13,6 +13,7 @@ class NameBeside(Annotation):
     def draw(self, renderer: Any) -> None:
         """Move the name into the figure, as far as it fits, and draw it."""
         box, figure = self.get_window_extent(renderer), self.get_figure(root=True)
+        assert figure is not None  # where it is drawn
         right = _into(box.x0, box.x1, figure.bbox.x1)
         up = _into(box.y0, box.y1, figure.bbox.y1)
         if right or up:

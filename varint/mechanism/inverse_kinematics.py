@@ -148,7 +148,8 @@ class _Search:
         for _ in range(NUDGES):
             if best.distance <= REACHED * self.length:
                 break
-            beside = self._step(best, NUDGE * random.standard_normal(self._motions(best)[0].shape[1]), 0.0)
+            nudge: np.ndarray = NUDGE * random.standard_normal(self._motions(best)[0].shape[1])
+            beside = self._step(best, nudge, 0.0)
             reached = best if beside is None else self._descend(beside)
             best = min(best, reached, key=lambda pose: pose.distance)
         return best
@@ -240,7 +241,7 @@ class _Search:
 
     def stops_at(self, pose: _Pose) -> list[str]:
         """Return the names of the joints that are at an end of their range."""
-        rooms = {}
+        rooms: dict[int, list[float]] = {}
         for joint, coordinate, lower, upper in self.bounds:
             q = pose.q[joint][coordinate]
             rooms.setdefault(joint, []).append(min(q - lower, upper - q))

@@ -54,7 +54,9 @@ def _rates(structure: "Structure") -> Iterator[tuple[str, float, str]]:
         for value, unit in zip(np.ravel(values).tolist(), coordinate_units(joint), strict=True):
             yield f"rates of {joint.label} in start", value, unit
     for force in structure.forces:
-        for which in RATES if isinstance(force, AlongCoordinate) else ():
+        if not isinstance(force, AlongCoordinate):
+            continue
+        for which in RATES:
             rate = getattr(force, which, None)
             if isinstance(rate, float) or (isinstance(rate, np.ndarray) and not rate.ndim):
                 unit = coordinate_units(structure.joint(force.joint))[force.coordinate]

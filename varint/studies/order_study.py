@@ -79,7 +79,7 @@ class OrderStudy(Study):
         yield f"reference {self.reference}"
 
     def _order_text(self, series: Series, kind: str = "position") -> str:
-        """Return the order of the errors of ``kind`` of one of the ``series``, or why there is none."""
+        """Return the order of the errors of ``kind`` of one of the ``series``, or why it is missing."""
         order, error = getattr(series.order, kind), getattr(series.error, kind)
         if not np.isnan(order):
             return f"{order:.2f}"

@@ -112,5 +112,5 @@ def _apart(structure: "Structure", pairs: Iterable[tuple[str, str]]) -> set[froz
             group = {name: first if of == second else of for name, of in group.items()}
     joined = {frozenset((group[j.body_a], group[j.body_b])) for j in structure.joints if j.forbidden}
     # names of no body stay, for `Contact` to refuse
-    ends = {frozenset(pair): frozenset(group.get(name, name) for name in pair) for pair in pairs}
-    return {pair for pair, groups in ends.items() if len(groups) == 2 and groups not in joined}
+    groups_of = {frozenset(pair): frozenset(group.get(name, name) for name in pair) for pair in pairs}
+    return {pair for pair, groups in groups_of.items() if len(groups) == 2 and groups not in joined}
