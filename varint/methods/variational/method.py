@@ -21,7 +21,6 @@ from varint.meshes.mesh_state import vertices_of
 from varint.meshes.vertex_record import check_vertices
 from varint.methods.variational.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
 from varint.methods.variational.composed_damping import refuse_amplified
-from varint.methods.variational.deformable_march import DeformableMarch
 from varint.methods.variational.deformable_run import DeformableRun, check_deformable
 from varint.methods.variational.march import March
 from varint.methods.variational.maximal_run import MaximalRun
@@ -157,6 +156,8 @@ class Variational(Method):
         refuse_amplified(mechanism, method, dt, state, turn is not None)
         commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
         if soft_meshes(mechanism):
+            from varint.methods.variational.deformable_march import DeformableMarch  # scipy.sparse takes long
+
             soft = DeformableMarch(mechanism, compiled, method, dt, self.tol, recording.stride)
             run: MaximalRun = DeformableRun(mechanism, soft, state, steps, loads, commands)
         else:
