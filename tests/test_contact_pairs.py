@@ -41,6 +41,20 @@ def test_a_stack_of_five_is_one_line():
     assert held == pytest.approx([0, 0, 5 * 9.81], abs=1e-6)  # N
 
 
+def test_a_bad_start_is_told_before_steps_are_compiled(monkeypatch):
+    bodies = [box("a", (0, 0, 0.1)), box("b", (0, 0, 0.25))]
+    joints = [vi.Free(f"free {body.name}", "world", body.name) for body in bodies]
+    contacts = [vi.ContactPairs("contacts", bodies="all")]
+    mechanism = vi.Mechanism("overlapping", bodies, joints, forces=contacts, ground=[vi.PlaneShape()])
+
+    def prepare(plan, stages):
+        raise AssertionError("steps are compiled")
+
+    monkeypatch.setattr("varint.step.workspace.prepare_workspace", prepare)
+    with pytest.raises(vi.StateError, match=r"contactpairs 'contacts' starts with an overlap of 0\.05 m of body"):
+        vi.simulate(mechanism, 0.02, 0.01)
+
+
 def linked():
     """A base with a foot fixed to it, two links on hinges, the second fixed to a plate, and a loose ball."""
     names = ("base", "foot", "upper", "lower", "plate")

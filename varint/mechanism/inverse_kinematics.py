@@ -148,7 +148,7 @@ class _Search:
         for _ in range(NUDGES):
             if best.distance <= REACHED * self.length:
                 break
-            nudge: np.ndarray = NUDGE * random.standard_normal(self._motions(best)[0].shape[1])
+            nudge = NUDGE * random.standard_normal((self._motions(best)[0].shape[1],))
             beside = self._step(best, nudge, 0.0)
             reached = best if beside is None else self._descend(beside)
             best = min(best, reached, key=lambda pose: pose.distance)
