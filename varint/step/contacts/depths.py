@@ -9,7 +9,7 @@ from varint.step.contacts.finding import depth_of_pair
 def depths_of_pairs(plan, ws, position, quat, out):
     """Write the depths of the pairs of shapes, m, to ``out`` (T, pairs), at position (T, nb, 3), quat (T, nb, 4).
 
-    Rows are not evaluated: no other function of a step has to be compiled. Writes the poses of ``ws``.
+    Rows are not evaluated: no other function of a step has to be compiled. Writes ``ws.position`` and ``ws.rotation``.
     """
     for node in range(out.shape[0]):
         for i in range(plan.bodies.mass.size):
