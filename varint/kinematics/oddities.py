@@ -8,8 +8,8 @@ from varint.base.display import numbers_text
 from varint.kinematics.open_loops import loop_through
 from varint.model.body import WORLD, Body
 from varint.model.degrees import rates_in_degrees
-from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint
+from varint.model.motion import Ball, Turn
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.solid import Solid
 from varint.model.structure import Structure
@@ -20,7 +20,6 @@ BESIDE = 0.25  # lengths of a rod: a joint's point that is farther from it
 APART = 1000.0  # largest size of a body over the smallest
 THIN_AIR = 1.0  # kg/m^3: no solid body is as light
 PARALLEL = 1e-6  # between axes
-TURNING = tuple(REGISTRY[name] for name in ("Revolute", "Spherical", "Universal"))  # whose points matter
 METRES = "lengths are in metres, not in millimetres"
 
 
@@ -40,7 +39,7 @@ def odd_hinges(structure: Structure, compiled: Compiled) -> tuple[str, ...]:
     sentences: dict[str, str] = {}
     for cut in [joint for _, cuts in compiled.topology.clusters for joint in cuts]:
         loop = [structure.joints[j] for j in loop_through(structure, [cut], ())]
-        hinges = [joint for joint in loop if isinstance(joint, REGISTRY["Revolute"])]
+        hinges = [joint for joint in loop if _turns(joint) and joint.dof == 1]
         if len(loop) < 4 or len(hinges) < len(loop):
             continue
         for hinge in hinges:
@@ -60,6 +59,11 @@ def locked_by(structure: Structure, compiled: Compiled) -> str:
     return f"Its loop is locked: {'; '.join(sentences)}" if sentences else ""
 
 
+def _turns(joint: Joint) -> bool:
+    """Return whether a joint turns about its point alone."""
+    return bool(joint.allowed) and all(isinstance(motion, Turn | Ball) for motion in joint.allowed)
+
+
 def _parallel(axis: np.ndarray, other: np.ndarray) -> bool:
     return bool(np.linalg.norm(np.cross(axis, other)) < PARALLEL)
 
@@ -67,7 +71,7 @@ def _parallel(axis: np.ndarray, other: np.ndarray) -> bool:
 def _points_beside(structure: Structure) -> Iterable[str]:
     for joint in structure.joints:
         for end, point in zip((joint.body_a, joint.body_b), structure.anchors(joint), strict=True):
-            if end != WORLD and isinstance(joint, TURNING):
+            if end != WORLD and _turns(joint):
                 yield from _beside(structure.body(end), joint, point)
 
 

@@ -46,7 +46,7 @@ def holding(
     dict
         Name of a drive to its effort. With ``joints``: name of a joint to its effort, or its efforts (dof,) if it has
         several coordinates. N m or N, on body b of the joint, positive in the direction of the coordinate; the opposite
-        acts on body a. As ``effort`` of a `Motor` it holds the pose.
+        acts on body a. As ``effort`` of a motor it holds the pose.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def holding(
         owners, motors = _motors_at(mechanism, joints, {force.name for force in others})
     if not motors:
         raise ArgumentError(
-            f"'{mechanism.name}' has no drive along a joint coordinate, such as a Motor: use joints= to name the joints"
+            f"'{mechanism.name}' has no drive along a joint coordinate, such as a motor: use joints= to name the joints"
             " with an effort"
         )
     bare = mechanism.replace(forces=[*others, *motors])
@@ -109,7 +109,7 @@ def _with_input(force: Any, inputs: dict[str, float]) -> Force:
     return replace(force, **{force.command_name: inputs[force.name]}) if force.name in inputs else force
 
 
-def _motors_at(mechanism: Mechanism, joints: Sequence[str], used: set[str]) -> tuple[list[str], list[Motor]]:
+def _motors_at(mechanism: Mechanism, joints: Sequence[str], used: set[str]) -> tuple[list[str], list[Any]]:
     """Return motors at each coordinate of ``joints`` with names that are not ``used``, and the joint of each."""
     owners, motors = [], []
     for name in sequence_of(joints, "joints", "names", ArgumentError):

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from varint.files.mjcf.numbers import SHAPES, is_off
+from varint.files.robots.kinds import ContactPairs
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
-from varint.model.forces.contact_pairs import ContactPairs
 
 NAME = "contacts"
 

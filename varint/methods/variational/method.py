@@ -146,11 +146,11 @@ class Variational(Method):
         _check_masses_of_paths(mechanism, method)
         redo = self.on_unresolved == "substep"
         check_deformable(mechanism, method, recording, redo)
-        compiled, start = self._compiled(problem), checked_arrays(mechanism, problem.start())
-        check_depth(mechanism, start, compiled.length)  # before what follows compiles contacts
+        compiled, begun = self._compiled(problem), checked_arrays(mechanism, problem.start())
+        check_depth(mechanism, begun, compiled.length)  # before what follows compiles contacts
         compiled = with_settled_rows(mechanism, compiled, dt)
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
-        state = checked_start(mechanism, start)
+        state = checked_start(mechanism, begun)
         if turn is not None or method.staggered:
             check_restart(state, method_name({"turn": turn, "scheme": method.name}))
         check_laws(mechanism, state)
