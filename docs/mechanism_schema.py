@@ -4,7 +4,7 @@ import dataclasses
 import types
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import varint as vi
 from varint.files.own.body_data import DENSITY, OF_BODIES, SHAPES, holds_bodies, own_parameters
@@ -88,6 +88,8 @@ def of_type(annotation: Any) -> dict:
         return _any_of([_array(shape) for shape in inside[1:]])
     if origin in (Union, types.UnionType):
         return _any_of([of_type(each) for each in inside if not _is_function(each)])
+    if origin is Literal:
+        return {"enum": list(inside)}
     if origin is Sequence:
         return {"type": "array", "items": of_type(inside[0])}
     if isinstance(annotation, type) and dataclasses.is_dataclass(annotation):

@@ -206,5 +206,5 @@ def test_a_cylinder_rolls_over_another():
 
 @pytest.mark.slow
 def test_a_cylinder_does_not_touch_what_is_hollow():
-    with pytest.raises(vi.MechanismError, match="contact 'c': a CylinderShape touches nothing hollow"):
+    with pytest.raises(vi.MechanismError, match="'world': a CylinderShape touches nothing hollow"):
         run_on(vi.HollowSphereShape(1.0), 0.1)

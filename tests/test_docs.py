@@ -84,9 +84,14 @@ def test_figures_of_the_readme_are_those_of_the_report():
         assert gap == f"{len(ran[0])}, {written(max(one[1] for all_of in ran for one in all_of))} m"
         of_each = [loops["four-bar"][name] for name in names]
         assert figures == "; ".join(f"{written(one[0])}, {float(f'{1e6 * one[2]:.2g}'):g} µs" for one in of_each)
-    energy = next(row for row in rows if "trend" in row[0])
-    assert energy[0].startswith(" and ".join(f"{written(max(hour[name]['largest']))} J" for name in ours))
-    assert energy[1] == f"{written(max(hour['mujoco:rk4']['largest']))} J, falling"
+    names = [*ours, "mujoco:rk4", "pinocchio:rk4"]
+    largest = [written(max(hour[name]["largest"])) for name in names]
+    tenths = [np.reshape(hour[name]["mean"], (10, -1)).mean(axis=1) for name in names]
+    trend = [written(each[-1] - each[0]) for each in tenths]
+    labels = [line.split("|")[1] for line in lines]
+    for which, values in (("an hour", largest), ("trend", trend)):
+        shown = next(row for label, row in zip(labels, rows, strict=True) if which in label)
+        assert shown[:3] == [f"{values[0]} J; {values[1]} J", f"{values[2]} J", f"{values[3]} J"]
 
 
 def written(value):

@@ -321,3 +321,22 @@ def test_pistons_stay_in_their_cylinders():
         assert hidden == (gap <= 0.0).tolist()
         seen.append(not all(hidden))
     assert any(seen)
+
+
+def test_names_stay_within_the_figure():
+    long = "a body with a name that is as long as the picture is wide or so"
+    rods = [vi.Body.rod(f"{long} {k}", (k, 0, 0), (k + 1, 0, 0), 1.0) for k in range(2)]
+    joints = [
+        vi.Revolute(f"hinge of {rod.name}", a, rod.name, point=(k, 0, 0), axis=(0, 1, 0))
+        for k, (a, rod) in enumerate(zip(("world", rods[0].name), rods, strict=True))
+    ]
+    figure = vi.Mechanism("named", rods, joints).plot(labels=True)
+    figure.draw_without_rendering()
+    renderer = figure._get_renderer()
+    for text in figure.axes[0].texts:
+        box = text.get_window_extent(renderer)
+        fits = box.width <= figure.bbox.width
+        assert box.x0 >= -1e-6
+        assert not fits or box.x1 <= figure.bbox.x1 + 1e-6
+        assert box.y0 + 1e-6 >= 0.0
+        assert box.y1 <= figure.bbox.y1 + 1e-6

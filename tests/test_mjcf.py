@@ -339,7 +339,7 @@ def test_what_is_not_understood_is_listed(written):
         (1, "density of <option>, the fluid around the bodies"),
         (8, "muscle 'm' without a lengthrange: write it out"),
     ]
-    assert "<contact>, contacts are not imported" in str(report)
+    assert "exclude" not in str(report)  # it is kept
     with pytest.raises(vi.FileError, match=r"line 3: limit .* line 8: muscle 'm'"):
         vi.load_mechanism(path, strict=True)
 

@@ -82,6 +82,21 @@ def test_an_unknown_name_writes_nothing(report, tmp_path, capsys):
     assert not (tmp_path / "none").exists()
 
 
+def test_timings_have_a_round_that_compiles_and_three_more(monkeypatch):
+    monkeypatch.syspath_prepend(REPORT)
+    shared = importlib.import_module("experiment")
+    clock, calls = SimpleNamespace(now=0.0), {"compiled": [], "plain": []}
+    monkeypatch.setattr(shared.time, "process_time", lambda: clock.now)
+
+    def work(name, first, later):
+        clock.now += later if calls[name] else first
+        calls[name].append(clock.now)
+
+    works = {"compiled": lambda: work("compiled", 15.0, 0.75), "plain": lambda: work("plain", 3.0, 3.0)}
+    assert shared.in_turns(works, rounds=5, enough=2.5) == {"compiled": 0.75, "plain": 3.0}
+    assert {name: len(each) for name, each in calls.items()} == {"compiled": 1 + 4, "plain": 1 + 3}
+
+
 def test_without_a_folder_no_tracked_file_is_written(report):
     assert report.FOLDER == ROOT / "build" / "report"
     assert "build/" in (ROOT / ".gitignore").read_text().splitlines()

@@ -194,6 +194,17 @@ def test_a_cell_shows_the_widget(ipywidgets):
     c = vi.controls(build, RANGES, **RUN)
     shown = c._repr_mimebundle_()
     assert shown["application/vnd.jupyter.widget-view+json"]["model_id"] == c.widget.model_id
+    still = shown["text/html"]  # for a saved notebook
+    assert 'src="data:image/png;base64,' in still
+    assert "<script" not in still
+    assert "angle: 0.5" in still
+
+
+@pytest.mark.slow
+def test_units_stand_beside_sliders(ipywidgets):
+    c = vi.controls("four_bar", {"crank": (0.1, 0.15), "rates.crank pivot": (1.0, 3.0), "dt": (0.005, 0.01)}, 0.02)
+    labels = [each.description for each in c.widget.children[:-1]]
+    assert labels == ["crank (m)", "rates.crank pivot (rad/s)", "dt (s)"]
 
 
 def test_ipywidgets_may_be_missing(monkeypatch):

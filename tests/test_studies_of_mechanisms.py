@@ -181,6 +181,8 @@ def test_steps_below_the_error_of_the_reference_have_no_order():
     found = vi.order_study(spin, 0.2, (0.02, 0.01))  # at rest: no error at all
     assert not any(used.any() for used in found.series[0].fitted)
     assert np.isnan(found.series[0].order.position)
+    assert "no order, all below the reference's error" in repr(found)
+    assert "nan" not in repr(found)
 
 
 # ----------------------------------------------------------------------------------------------------- reversal

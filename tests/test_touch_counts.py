@@ -58,6 +58,7 @@ DESCRIBES = {
     "varint/results/beam_deflection.py": "reports how far the nodes of a beam move",
     "varint/results/section_forces.py": "reports what acts within the elements of a beam",
     "varint/results/stiff_damping.py": "judges the damping of the elements of a beam",
+    "varint/derivatives/linear/holding.py": "takes drives as motors at their coordinates",
     "varint/files/robots/kinds.py": "names what robots in URDF, SDF and MJCF are described with",
     "varint/kinematics/beam_strains.py": "keeps the elements of a beam unstrained at the start",
     "varint/model/beam.py": "returns bodies, joints and elements to add to a mechanism",

@@ -157,6 +157,7 @@ PLACES = {  # name to its module, but for forces and joints
     "equilibrium": "derivatives.linear",
     "extrapolated": "model.forces.commanded",
     "gradient": "derivatives",
+    "holding": "derivatives.linear",
     "inverse_dynamics": "derivatives.linear",
     "linearize": "derivatives.linear",
     "live": "extras.live.live_view",

@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 import varint as vi
 from varint.drawing.style import line
 
+ROUNDS = 3  # of each timing, at least, after one that compiles
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -44,13 +46,16 @@ class Experiment:
 def in_turns(works: dict[str, Callable[[], object]], rounds: int = 5, enough: float = 2.0) -> dict[str, float]:
     """Least processor time of each work, s: all in turns, so that what else the machine does falls on all of them.
 
-    A work that took ``enough`` seconds in all takes no part in further rounds.
+    A first round, which compiles, does not count. A work that took ``enough`` seconds in all takes no part in rounds
+    beyond the third.
     """
     best, spent = dict.fromkeys(works, np.inf), dict.fromkeys(works, 0.0)
-    for turn in range(rounds):
+    for work in works.values():
+        work()
+    for turn in range(max(rounds, ROUNDS)):
         order = list(works) if turn % 2 == 0 else list(works)[::-1]
         for name in order:
-            if turn and spent[name] > enough:
+            if turn >= ROUNDS and spent[name] > enough:
                 continue
             began = time.process_time()
             works[name]()
@@ -59,13 +64,21 @@ def in_turns(works: dict[str, Callable[[], object]], rounds: int = 5, enough: fl
     return best
 
 
-def timed(mechanism: vi.Mechanism, method: object, duration: float, recording: vi.Recording) -> vi.Trajectory:
-    """The run of a method, as far as it went, after a short one that compiles what it needs."""
+def timed(
+    mechanism: vi.Mechanism, method: object, duration: float, recording: vi.Recording, rounds: int = ROUNDS
+) -> tuple[vi.Trajectory, float]:
+    """The run of a method, as far as it went, and the least time of its steps, s, in ``rounds`` runs after a short one.
+
+    The short one compiles what the method needs.
+    """
     vi.simulate(vi.Problem(mechanism, min(duration, 0.05)), method)
-    try:
-        return vi.simulate(vi.Problem(mechanism, duration), method, recording)
-    except vi.ConvergenceError as failure:
-        return failure.trajectory
+    runs = []
+    for _ in range(rounds):
+        try:
+            runs.append(vi.simulate(vi.Problem(mechanism, duration), method, recording))
+        except vi.ConvergenceError as failure:
+            return failure.trajectory, failure.trajectory.wall_time
+    return runs[0], min(run.wall_time for run in runs)
 
 
 def curves(figure: Figure, panels: dict[str, dict[str, tuple]], x: str, y: str, scale: str = "log-log") -> None:

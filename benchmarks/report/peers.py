@@ -176,7 +176,7 @@ def hour():
     methods["reduced, dop853, 1e-8"] = vi.Reduced("dop853", dt=DT, rtol=1e-8)
     methods["reduced, Gauss of 2 stages"] = vi.Reduced("gauss", dt=DT, stages=2)
     for label, method in methods.items():
-        run = timed(mechanism, method, HOUR, vi.Recording(every=10))
+        run, spent = timed(mechanism, method, HOUR, vi.Recording(every=10), rounds=1)  # an hour averages by itself
         change = run.energy - run.energy[0]
         count = max(1, round(POINTS * run.t[-1] / HOUR))
         pieces = np.array_split(change[1:], count)
@@ -184,7 +184,7 @@ def hour():
             "minutes": [60 * (k + 1) / POINTS for k in range(count)],
             "mean": [float(piece.mean()) for piece in pieces],
             "largest": [float(np.abs(piece).max()) for piece in pieces],
-            "seconds": run.wall_time,
+            "seconds": spent,
         }
     return measured
 

@@ -13,7 +13,7 @@ from varint.step.ldu import solve_newton
 from varint.step.newton import evaluate_step, newton_increment
 from varint.step.step import _kick
 
-LENGTHS, DENSE = (2, 5, 10, 30, 100, 300, 1000), 300  # links; the longest chain that a dense solver gets in turns
+LENGTHS = (2, 5, 10, 30, 100, 300, 1000)  # links
 CHAINS, DT, MOST = (1, 10, 100), 0.01, 7  # links, s, increments
 
 
@@ -92,7 +92,7 @@ def measure_solvers():
     measured = {"links": list(LENGTHS), "block LDU": [], "SuperLU": [], "dense": []}
     for n in LENGTHS:
         works = solvers(n)
-        best = in_turns({name: work for name, (work, _) in works.items()}, rounds=5 if n <= DENSE else 1)
+        best = in_turns({name: work for name, (work, _) in works.items()})
         for name, (_, repeats) in works.items():
             measured[name].append(best[name] / repeats)
     return measured

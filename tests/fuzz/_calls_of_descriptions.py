@@ -134,6 +134,9 @@ def mechanism_calls() -> dict[str, Call]:
     found = {
         "Mechanism": Call(vi.Mechanism, rights(**made), short_run),
         "Mechanism.assemble": Call(four.assemble, rights(**held)),
+        "Mechanism.pose": Call(
+            four.pose, rights(targets=lambda: {"crank": state.position[0].tolist()}, hold=lambda: [], state=state)
+        ),
         "Mechanism.sweep": Call(
             four.sweep, rights(joint="crank pivot", values=[0.0, 0.1], state=state, on_lockup="ignore")
         ),

@@ -115,6 +115,7 @@ def study_calls() -> dict[str, Call]:
         "Regulator.inputs": Call(vi.lqr(balanced, top).inputs, rights(state=top)),
         "Regulator.closed_loop": Call(vi.lqr(balanced, top).closed_loop, rights(mechanism=balanced), short_run),
         "periodic_orbit": Call(vi.periodic_orbit, rights(**periodic), repr),
+        "holding": Call(vi.holding, rights(mechanism=balanced, state=top, joints=lambda: ["track", "pivot"]), repr),
         "inverse_dynamics": Call(vi.inverse_dynamics, rights(trajectory=run, joints=lambda: ["track"]), repr),
         "inverse_dynamics of a reduced run": Call(vi.inverse_dynamics, rights(trajectory=reduced_run(), joints=None)),
         "modes": Call(vi.modes, rights(mechanism=hanging, state=vi.equilibrium(hanging)), repr),

@@ -17,25 +17,10 @@ from varint.base.checks import OF_USERS
 from varint.base.errors import ConvergenceError, EnsembleError, FileError, VarintError
 from varint.base.printable import printable
 from varint.cli.facts import Report, json_line
-from varint.cli.parser import Parser, UsageError, first_word, parse
+from varint.cli.parser import COMMANDS, Parser, UsageError, first_word, parse
 from varint.cli.shared import stdout_console
 
 DONE, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
-COMMANDS = (  # each a module
-    "run",
-    "info",
-    "plot",
-    "view",
-    "film",
-    "compare",
-    "ensemble",
-    "analyse",
-    "convert",
-    "examples",
-    "compile",
-    "doctor",
-    "completion",
-)
 PRINTING = ("info", "doctor", "completion")  # all that they do is to print
 OPTIONS = {
     "resume=True": "--resume",
@@ -160,7 +145,10 @@ def _let_go(stream: TextIO) -> None:
 
 
 def _parser(argv: Sequence[str] = ()) -> tuple[Parser, dict[str, Parser]]:
-    """Return the parser, and the parsers of the subcommands: of the one that ``argv`` names, or of all."""
+    """Return the parser, and the parsers of the subcommands: of the one that ``argv`` names, or of all.
+
+    Where ``argv`` names none, those of all have no options; with their options if it is empty.
+    """
     parser = Parser(prog="varint", description="Simulate mechanisms of rigid bodies and joints.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     traceback = "show where in the code an error was raised"
@@ -168,9 +156,11 @@ def _parser(argv: Sequence[str] = ()) -> tuple[Parser, dict[str, Parser]]:
     parser.set_defaults(quiet=False)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     named = first_word(argv)
-    wanted = [named] if named in COMMANDS else [] if "--version" in argv else COMMANDS  # others may take long to import
-    for command in wanted:
-        importlib.import_module(f"varint.cli.{command}_command").add_parser(commands)
+    for command in [named] if named in COMMANDS else COMMANDS:
+        if command == named or not argv:
+            importlib.import_module(f"varint.cli.{command}_command").add_parser(commands)
+        else:  # for its line in the help alone: the options of all commands take long to import
+            commands.add_parser(command, help=COMMANDS[command])
     for name, subcommand in commands.choices.items():
         # no default, which would undo what stands before the command
         subcommand.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=traceback)

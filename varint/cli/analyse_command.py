@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import RUN_FILES, Commands, add_import_options, find_mechanism, print_repairs
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ OPTIONS = tuple(dict.fromkeys(option for verb in VERBS.values() for option in ve
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("analyse", help="study a run, or a mechanism by several runs", description=ABOUT)
+    parser = commands.add_parser("analyse", help=COMMANDS["analyse"], description=ABOUT)
     studies = "; ".join(f"{name}: {verb.summary}" for name, verb in VERBS.items())
     parser.add_argument("study", metavar="STUDY", help=studies)
     of_runs, of_names = ([name for name, verb in VERBS.items() if verb.of_run == of] for of in (True, False))

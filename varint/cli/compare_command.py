@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint.cli.method import registered_by
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import Commands, add_mechanism, own_settings
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def add_parser(commands: Commands) -> None:
     from varint.methods.variational.schemes import ORDERS
     from varint.runs.method import methods_by_integrator
 
-    parser = commands.add_parser("compare", help="compare with reduced coordinates", description=ABOUT)
+    parser = commands.add_parser("compare", help=COMMANDS["compare"], description=ABOUT)
     add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism", nargs="?")
     every = "every mechanism of the catalogue with its documented step: a page with a line each"
     parser.add_argument("--all", action="store_true", help=every)

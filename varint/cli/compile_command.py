@@ -4,6 +4,7 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import Commands
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ ABOUT = "Compile all that runs need, for this very processor, on all cores; what
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("compile", help="compile now what runs need", description=ABOUT)
+    parser = commands.add_parser("compile", help=COMMANDS["compile"], description=ABOUT)
     parser.add_argument("--jobs", type=int, metavar="N", help="processes at a time, default one a core")
     parser.set_defaults(execute=execute)
 

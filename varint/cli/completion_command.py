@@ -4,6 +4,7 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import Commands
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ ABOUT = 'Print a script that completes commands, options and names of mechanisms
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("completion", help="print a script of completions for a shell", description=ABOUT)
+    parser = commands.add_parser("completion", help=COMMANDS["completion"], description=ABOUT)
     parser.add_argument("shell", choices=SHELLS, help=f"one of {', '.join(SHELLS)}")
     parser.set_defaults(execute=execute)
 

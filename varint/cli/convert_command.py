@@ -4,6 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import Commands, add_mechanism
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
     about = "Write a mechanism of the catalogue, or of a file, into a file whose suffix says in which format."
-    parser = commands.add_parser("convert", help="write a mechanism in another format", description=about)
+    parser = commands.add_parser("convert", help=COMMANDS["convert"], description=about)
     add_mechanism(parser, "name in the catalogue, or file of a mechanism")
     parser.add_argument("output", metavar="FILE", type=Path, help="to write: .toml, .json, .xml (MJCF) or .urdf")
     force = "replace the file if it exists, and a TOML file in the place of a robot's companion"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from varint.base.distribution import DISTRIBUTION, install_command
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import Commands
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Installed(NamedTuple):
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("doctor", help="report versions, what is compiled, what is missing", description=ABOUT)
+    parser = commands.add_parser("doctor", help=COMMANDS["doctor"], description=ABOUT)
     parser.set_defaults(execute=execute)
 
 

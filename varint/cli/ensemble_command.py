@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint.cli.method import add_adaptive, add_method, arguments_of_method, formulation_of
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import Commands, add_resume, all_parsed, how_to_resume, key_and_text, value_of
 from varint.cli.stepping import add_diagnostics, add_every
 
@@ -23,7 +24,7 @@ TIMES = {"duration": 10.0, "dt": 0.01}  # with their defaults
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("ensemble", help="simulate a mechanism with many parameters", description=ABOUT)
+    parser = commands.add_parser("ensemble", help=COMMANDS["ensemble"], description=ABOUT)
     help_text = "name in the catalogue, or file of a mechanism, whose build() takes the parameters"
     parser.add_argument("mechanism", metavar="NAME_OR_FILE", help=help_text)
     several: dict[str, Any] = {"action": "append", "default": []}

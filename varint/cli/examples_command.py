@@ -6,6 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import Commands
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ LEFT_OUT = ("__pycache__", "*.pyc", ".ipynb_checkpoints")
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("examples", help="list the examples, or copy them", description=ABOUT)
+    parser = commands.add_parser("examples", help=COMMANDS["examples"], description=ABOUT)
     parser.add_argument("--copy", metavar="FOLDER", type=Path, help="copy all of them into this folder")
     parser.add_argument("--force", action="store_true", help="replace files in the folder")
     parser.set_defaults(execute=execute)

@@ -4,6 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import Commands, add_window, check_picture, numbers, windowed
 from varint.cli.shown import add_shown, check_kept, check_looks, is_run, shown_run
 
@@ -15,7 +16,7 @@ ABOUT = "Film a run: the mechanism in motion as .mp4, .webm or .gif, drawn witho
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("film", help="film a run: .mp4, .webm or .gif", description=ABOUT)
+    parser = commands.add_parser("film", help=COMMANDS["film"], description=ABOUT)
     add_shown(parser)
     add_window(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help=".mp4, .webm or .gif")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from varint import mechanisms
 from varint.cli.facts import LISTED, Data, Fact, FactColumn, Facts, Listing, Report, ReportPart
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import RUN_FILES, Commands, add_mechanism, all_parsed
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ OF_FILE_PARAMETERS = (
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("info", help="describe a mechanism or a run, or list the catalogue", description=ABOUT)
+    parser = commands.add_parser("info", help=COMMANDS["info"], description=ABOUT)
     help_text = "name in the catalogue, file of a mechanism, .h5 file of a run; lists the catalogue without"
     add_mechanism(parser, help_text, nargs="?")
     parser.set_defaults(execute=execute)
@@ -98,9 +99,38 @@ def _run(path: str) -> Report:
 
 def _mechanism(mechanism: "Mechanism", args: Namespace) -> Report:
     """Return the report on the mechanism that ``args`` name."""
+    mechanism, refused = _with_start(mechanism)
     state = mechanism.state()
-    facts = [*_of_topology(mechanism), *_mobility(mechanism, state), *_at_the_start(mechanism, state)]
+    facts = [*_of_topology(mechanism), *_mobility(mechanism, state), *_looks_wrong(mechanism, refused)]
+    facts += _at_the_start(mechanism, state)
     return Report([*_described(mechanism, args), *_listings(mechanism, state), *_imported(mechanism), Facts(facts)])
+
+
+def _with_start(mechanism: "Mechanism") -> tuple["Mechanism", list[str]]:
+    """Return the mechanism, at rest or in its reference configuration if its start is refused, and the reasons."""
+    from varint.base.errors import StateError
+
+    refused = []
+    poses = {key: values for key, values in mechanism.start.items() if key in ("coordinates", "position", "quat_wxyz")}
+    for start in (poses, {}):
+        try:
+            mechanism.state()
+            break
+        except StateError as problem:
+            if not mechanism.start:
+                raise
+            instead = "its poses at rest are" if start else "the reference configuration is"
+            refused.append(f"the start is refused, {instead} described here: {problem}")
+            mechanism = mechanism.replace(start=start)
+    return mechanism, refused
+
+
+def _looks_wrong(mechanism: "Mechanism", refused: list[str]) -> list[Fact]:
+    """Return the oddities of the description, and why its start was ``refused``."""
+    from varint.kinematics.oddities import oddities
+
+    sentences = [*refused, *oddities(mechanism.rigid_twin, mechanism.rigid_twin.compiled)]
+    return [Fact("oddities", "looks wrong" if sentences else "", sentences, text="\n".join(sentences))]
 
 
 def _described(mechanism: "Mechanism", args: Namespace) -> list[ReportPart]:

@@ -6,6 +6,21 @@ from typing import Any, NoReturn
 
 from varint.base.checks import suggestion
 
+COMMANDS = {  # each a module, and its line in the help
+    "run": "simulate a mechanism",
+    "info": "describe a mechanism or a run, or list the catalogue",
+    "plot": "draw a run: energy and drift, or what is named",
+    "view": "show a run in space, in the browser",
+    "film": "film a run: .mp4, .webm or .gif",
+    "compare": "compare with reduced coordinates",
+    "ensemble": "simulate a mechanism with many parameters",
+    "analyse": "study a run, or a mechanism by several runs",
+    "convert": "write a mechanism in another format",
+    "examples": "list the examples, or copy them",
+    "compile": "compile now what runs need",
+    "doctor": "report versions, what is compiled, what is missing",
+    "completion": "print a script of completions for a shell",
+}
 ANY = "any"
 INTEGRATORS = "--integrators"  # of compare, which has no --method
 RESUME_ANY = f"--resume={ANY}"

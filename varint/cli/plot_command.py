@@ -4,6 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import Commands, add_window, numbers
 from varint.cli.shown import points_of
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand ``plot`` and its arguments among ``commands``."""
     about = "Draw a recorded run: energy and drift, or what is named; the mechanism in motion as .gif or .mp4."
-    parser = commands.add_parser("plot", help="draw a run: energy and drift, or what is named", description=about)
+    parser = commands.add_parser("plot", help=COMMANDS["plot"], description=about)
     parser.add_argument("run", metavar="RUN.h5", type=Path)
     parser.add_argument(
         "what", nargs="*", metavar="WHAT",

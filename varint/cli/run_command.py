@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint.cli.method import method_of
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import Commands, add_mechanism, add_resume, how_to_resume, numbers
 from varint.cli.stepping import DT, DURATION, add_diagnostics, add_stepping, show_progress, simulated
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
+    from varint.mechanism.mechanism import Mechanism
 
 
 ABOUT = "Simulate a mechanism and print a summary. Options write the run, a picture and a table to files."
@@ -17,7 +19,7 @@ ABOUT = "Simulate a mechanism and print a summary. Options write the run, a pict
 
 def add_parser(commands: Commands) -> None:
     """Add the subcommand ``run`` to ``commands``, the subparsers of ``varint``."""
-    parser = commands.add_parser("run", help="simulate a mechanism", description=ABOUT)
+    parser = commands.add_parser("run", help=COMMANDS["run"], description=ABOUT)
     add_mechanism(parser, "name in the catalogue (see varint info), or path of a mechanism file")
     add_stepping(parser)
     parser.set_defaults(duration=DURATION, dt=DT, every=1)
@@ -41,6 +43,15 @@ def add_parser(commands: Commands) -> None:
     force_help = "replace run, picture and table if the files exist; without it, existing files are an error"
     existing.add_argument("--force", action="store_true", help=force_help)
     parser.set_defaults(execute=execute)
+
+
+def tell_oddities(mechanism: "Mechanism") -> None:
+    """Print the oddities of a description on stderr."""
+    from varint.base.printable import tell
+    from varint.kinematics.oddities import oddities
+
+    for sentence in oddities(mechanism, mechanism.compiled):
+        tell(f"looks wrong: {sentence}")
 
 
 def execute(args: Namespace) -> "Report":
@@ -70,6 +81,8 @@ def execute(args: Namespace) -> "Report":
     _check_options(args)
     picture = _check_paths(args)
     mechanism = named_mechanism(args)
+    if not args.quiet:
+        tell_oddities(mechanism)
     failure = None
     try:
         with show_progress(args.duration, args.quiet) as progress:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from varint.cli.method import method_of
+from varint.cli.parser import COMMANDS
 from varint.cli.shared import RUN_FILES, Commands
 from varint.cli.shown import add_shown, check_kept, check_looks, fill_stepping, is_run, shown_run
 
@@ -25,7 +26,7 @@ ABOUT = (
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("view", help="show a run in space, in the browser", description=ABOUT)
+    parser = commands.add_parser("view", help=COMMANDS["view"], description=ABOUT)
     add_shown(parser)
     others = "other recorded runs, shown translucent over the first, which is a recorded run then"
     parser.add_argument("others", nargs="*", metavar="RUN.h5", help=others)

@@ -13,6 +13,7 @@ from matplotlib.patches import Polygon
 from matplotlib.patheffects import withStroke
 from scipy.spatial import ConvexHull
 
+from varint.drawing.name_beside import NameBeside
 from varint.drawing.picture import plain
 from varint.drawing.scene import Guide, Mark, Outline, Scene, Strand, is_retracted, placed
 from varint.drawing.style import COLOURS, FAINT, INK, SMALL
@@ -265,11 +266,11 @@ class Painter:
     def name(self, text: str, point: np.ndarray, colour: str, level: float = 0.0) -> Artist:
         """Write a name beside a point (3,), m, world; return the artist."""
         right, up = self.scene.view.project(point)
-        note = self.axes.annotate(
+        note = NameBeside(
             text, (right, up), (4, 4), textcoords="offset points", fontsize=SMALL, color=colour,
             zorder=level + TRACE_Z + 0.1, path_effects=[withStroke(linewidth=2.0, foreground="white")],
         )  # fmt: skip
-        return plain(note)
+        return plain(self.axes.add_artist(note))
 
     def _depth(self, x: np.ndarray) -> np.ndarray:
         """Return the depth (nb,), from 0 to 0.9: nearer bodies are painted later; in a plane by number."""

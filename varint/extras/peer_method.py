@@ -1,12 +1,12 @@
 """`Peer`: another simulator as a method, which steps the mechanism in a model of its own."""
 
-import time
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from varint.base.checks import of_type, positive
+from varint.base.clock import clock
 from varint.base.errors import ArgumentError
 from varint.extras.peers.base import BodyMotion, Simulator, parsed
 from varint.kinematics.frames import joint_coordinates, nearest_coordinates
@@ -113,9 +113,9 @@ class PeerRun(SteppedRun):
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the end, the first whose numbers are not finite, or one past a stop."""
         first, count = self.done, min(steps, self.total - self.done)
-        began = time.perf_counter()
+        began = clock()
         rows = self.simulator.advance(count)
-        seconds = time.perf_counter() - began
+        seconds = clock() - began
         motion = self.simulator.motion(rows)
         finite = np.all([np.isfinite(each).all(axis=tuple(range(1, each.ndim))) for each in motion], axis=0)
         good = len(finite) if finite.all() else int(np.argmin(finite))

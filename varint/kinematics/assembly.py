@@ -24,6 +24,7 @@ from varint.kinematics.frames import (
     without_turns,
 )
 from varint.kinematics.least_motions import LeastMotions
+from varint.kinematics.oddities import locked_by
 from varint.kinematics.open_loops import conflict, freed
 from varint.kinematics.tree_poses import are_at, are_closed, poses_along_tree
 from varint.kinematics.turns import TurnCounter, checked_turns, coordinates_near, kept_sums, refollowed
@@ -123,7 +124,7 @@ def assemble(
     position, quat_wxyz, velocity, angular_velocity = checked_state(structure, guess, "guess")
     coordinates = of_joints(structure, coordinates, "coordinates", StateError)
     rates = of_joints(structure, rates, "rates", StateError)
-    bodies, joints = _split(structure, hold)
+    bodies, joints = split_held(structure, hold)
     targets = {*coordinates}
     x, R = with_world(position, quat_wxyz)
     motion = np.vstack([np.hstack([velocity, angular_velocity]), np.zeros(6)])
@@ -280,7 +281,8 @@ def _closed(
             if not closure.is_closed(gap, x):
                 at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
                 on_the_way = f" on the path to the coordinates asked for, with {at}" if share < 1 else ""
-                raise AssemblyError(conflict(structure, closure, x, R, still, coordinates, placed, on_the_way))
+                why = conflict(structure, closure, x, R, still, coordinates, placed, on_the_way)
+                raise AssemblyError(f"{why}. {locked_by(structure, compiled)}".removesuffix(". "))
             if counter is not None:
                 counter.follow(x, R)
             if share == 0:
@@ -393,9 +395,10 @@ def _matched(
         part = structure.joints[number].label if number >= 0 else ""
         part = part or f"the coupling by {structure.forces[closure.force_of(worst)].label}"
         advice = freed([name for name in rates if name not in holding.placed], "rates")
+        locks = locked_by(structure, compiled)
         raise StateError(
             f"no velocity of mechanism '{structure.name}' has the rates asked for: {part} would part at"
-            f" {abs(left[worst]):.3g} m/s. {advice}Leave out the rates that follow from the others"
+            f" {abs(left[worst]):.3g} m/s. {locks or advice + 'Leave out the rates that follow from the others'}"
         )
     return motion
 
@@ -468,7 +471,7 @@ def unit_quaternions(structure: Structure, quats: np.ndarray, label: str) -> np.
     return freeze(np.array(checked))
 
 
-def _split(structure: Structure, hold: str | Iterable[str]) -> tuple[list[int], list[str]]:
+def split_held(structure: Structure, hold: str | Iterable[str]) -> tuple[list[int], list[str]]:
     """Return the numbers of the bodies and the names of the joints in ``hold``."""
     bodies, joints = [], []
     known = {**structure.body_index, **structure.joint_index}

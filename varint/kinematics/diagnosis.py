@@ -18,6 +18,7 @@ from varint.kinematics.closure import Closure
 from varint.kinematics.frames import JointFrames, with_world
 from varint.kinematics.loop_clusters import RANK_TOLERANCE, bodies_jacobian, clusters_at, placed
 from varint.kinematics.misfits import Misfit, direction_words, misfits_in
+from varint.kinematics.oddities import oddities
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.model.structure import Structure
@@ -73,6 +74,11 @@ class Diagnosis(Shown):
     gap: float
     couplings: np.ndarray
     misfits: tuple[Misfit, ...] = ()
+
+    @cached_property
+    def oddities(self) -> tuple[str, ...]:
+        """Return sentences on parts of the description that look wrong: points, lengths, rates, hinges of loops."""
+        return oddities(self.structure, self.compiled)
 
     @property
     def singular(self) -> bool:
@@ -144,6 +150,7 @@ class Diagnosis(Shown):
             ("rank margin", f"{self.rank_margin:.2g} ({MARGIN})"),
             ("largest singular value counted as zero", f"{self.gap:.2g}"),
             *(("misfit", str(misfit)) for misfit in self.misfits),
+            *(("looks wrong", sentence) for sentence in self.oddities),
         ]
         summary = html_table(("", ""), rows, f"Diagnosis of '{self.structure.name}'")
         redundant = self._redundant_rows
@@ -168,6 +175,7 @@ class Diagnosis(Shown):
             lines += [str(misfit) for misfit in self.misfits]
         else:
             lines.append("no redundant rows: reactions are unique")
+        lines += [f"looks wrong: {sentence}" for sentence in self.oddities]
         return printable("\n".join(lines))
 
 

@@ -35,9 +35,9 @@ def conflict(
     largest = max(gaps.values())
     open_ = [j for j in gaps if not gaps[j] <= SHARE_OF_CONFLICT * largest]  # all, where they are no numbers
     open_ = sorted(open_, key=gaps.__getitem__, reverse=True) or [max(gaps, key=gaps.__getitem__)]
-    loop, locked = _loop_through(structure, open_, held), _locked_joints(structure, closure, x, R)
+    loop, locked = loop_through(structure, open_, held), _locked_joints(structure, closure, x, R)
     if elsewhere := not set(locked) <= set(loop):  # gaps spread to loops that are free to move
-        loop = _loop_through(structure, locked, held)
+        loop = loop_through(structure, locked, held)
     names = " - ".join(f"'{structure.joints[j].name}'" for j in loop)
     parts = [f"{structure.joints[j].label} {gaps[j]:.2g} m" for j in open_]
     for force, gap in closure.coupling_gaps(g):
@@ -88,7 +88,7 @@ def _locked_joints(structure: Structure, closure: Closure, x: np.ndarray, R: np.
     return [int(j) for j in np.argsort(-turned) if turned[j] > SHARE_OF_CONFLICT * turned.max()]
 
 
-def _loop_through(structure: Structure, open_joints: Sequence[int], held: Collection[int]) -> list[int]:
+def loop_through(structure: Structure, open_joints: Sequence[int], held: Collection[int]) -> list[int]:
     """Return the shortest loop of open joints through the first one, else of any joints; held bodies count as world."""
     import networkx as nx  # slow to import
 

@@ -20,6 +20,7 @@ from varint.kinematics.followers import with_start
 from varint.kinematics.frames import in_body
 from varint.kinematics.joint_reader import JointReader
 from varint.mechanism.assembly_modes import AssemblyModes
+from varint.mechanism.inverse_kinematics import Target, pose
 from varint.mechanism.mode_search import assembly_modes
 from varint.mechanism.shown_state import ShownState
 from varint.mechanism.sweep import ON_LOCKUP, Sweep, sweep
@@ -256,6 +257,38 @@ class Mechanism(CompiledStructure):
         """
         twin = self.rigid_twin
         return sweep(twin, twin.compiled, joint, values, self.state() if state is None else state, on_lockup)
+
+    def pose(
+        self, targets: Mapping[Target, ArrayLike], *, hold: str | Iterable[str] = (), state: State | None = None
+    ) -> State:
+        """Return a state at rest in which points of bodies are at ``targets``: inverse kinematics.
+
+        Parameters
+        ----------
+        targets : mapping
+            (body, point) to (3,), m, world: where the point is to be. ``point`` (3,): its position in the reference
+            configuration, m, world, as in `point`. A body's name alone stands for its centre of mass. Three points of a
+            body fix its orientation.
+        hold : str or sequence of str
+            Names of bodies that stay, and of joints that keep their coordinates, such as the `Free` joint of a base.
+        state : State, optional
+            Pose from which the search begins; default: ``state()``. The mechanism moves from there in small steps, as
+            little as the targets require, so that loops and elbows stay on their branch where the targets permit.
+
+        Joints are closed, couplings hold, and coordinates stay within their stops. Compliant joints are treated as
+        rigid. If the nearest points on this way are not at the targets, some poses beside it
+        are tried, the same each time.
+
+        Raises
+        ------
+        ArgumentError
+            Unknown bodies, wrong shapes, no target.
+        StateError
+            A state or a name in ``hold`` that does not match the mechanism; targets that were not reached: the error
+            has the distance that is left, and the joints at their stops.
+        """
+        twin = self.rigid_twin
+        return pose(twin, twin.compiled, targets, hold, self.state() if state is None else state)
 
     def assembly_modes(
         self,

@@ -1,6 +1,5 @@
 """`Stepped`: methods that are a function from state to state, such as a rival or an integrator of the user's own."""
 
-import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from varint.base.checks import call, in_a_shape, of_type, positive, shown, unit_quaternion
+from varint.base.clock import clock
 from varint.base.errors import ArgumentError
 from varint.kinematics.initial_state import checked_start
 from varint.kinematics.turns import near_values, turns_settings
@@ -167,9 +167,9 @@ class SteppedRun(Run):
         states, first, seconds = [self.present], self.done, 0.0
         for _ in range(min(steps, self.total - self.done)):
             whose = f"integrator '{self.name}', a function that is called as {self.name}(state, dt)"
-            began = time.perf_counter()
+            began = clock()
             state = call(self.step, whose, states[-1], self.dt)
-            seconds += time.perf_counter() - began
+            seconds += clock() - began
             if not _is_finite(self.mechanism, state, f"what integrator '{self.name}' gives at t = {self.time:g} s"):
                 self.failure = Failure(f"the step at t = {self.time:g} s gave numbers that are not finite", self.time)
                 break

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -66,6 +66,9 @@ class ImportReport(Shown):
         Visual and collision shapes, as data for pictures.
     body_of : mapping
         Name of each link of the file to the body that it is part of, or "world".
+    contacts : tuple of ContactPairs
+        Contacts that the file allows between the shapes of bodies; they act once they are added, by
+        ``mech.with_forces(add=mech.import_report.contacts)``. Of MJCF: what contype, conaffinity and exclude leave.
     """
 
     read: tuple[Imported, ...] = ()
@@ -75,13 +78,14 @@ class ImportReport(Shown):
     body_of: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     repaired: tuple[Imported, ...] = ()
     inexact: tuple[Imported, ...] = ()
+    contacts: tuple[Any, ...] = ()
 
     def __bool__(self) -> bool:
         return any(self.entries().values())
 
     def __reduce__(self) -> tuple:
         lists = self.read, self.approximated, self.not_understood
-        return type(self), (*lists, self.shapes, dict(self.body_of), self.repaired, self.inexact)
+        return type(self), (*lists, self.shapes, dict(self.body_of), self.repaired, self.inexact, self.contacts)
 
     def __str__(self) -> str:
         kinds = self.entries().items()
@@ -98,12 +102,16 @@ class ImportReport(Shown):
         }
 
     def of_bodies(self, names: Collection[str]) -> "ImportReport":
-        """Return the report without the shapes and links of bodies, or of the world, that are not among ``names``."""
+        """Return the report without the shapes, links and contacts of bodies that are not among ``names``.
+
+        The world counts as a body.
+        """
         shapes = tuple(shape for shape in self.shapes if shape.body in names)
         links = {link: body for link, body in self.body_of.items() if body in names}
         if len(shapes) == len(self.shapes) and len(links) == len(self.body_of):
             return self
-        return replace(self, shapes=shapes, body_of=MappingProxyType(links))
+        contacts = tuple(left for each in self.contacts if (left := each.of_bodies(names)))
+        return replace(self, shapes=shapes, body_of=MappingProxyType(links), contacts=contacts)
 
     def check(self) -> None:
         """Raise FileError where something was not understood."""

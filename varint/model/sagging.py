@@ -1,7 +1,6 @@
 """Points of a line that is longer than the distance of its ends, on an arc."""
 
 import numpy as np
-from scipy.optimize import brentq
 
 from varint.base.errors import MechanismError
 
@@ -29,6 +28,8 @@ def sagging_points(
     y = y / np.linalg.norm(y)
     # n chords that turn by g each reach rest sin(n g / 2) / sin(g / 2)
     reach = lambda g: rest * np.sin(0.5 * elements * g) / np.sin(0.5 * g) - distance  # noqa: E731
+    from scipy.optimize import brentq  # takes long to import
+
     g = brentq(reach, 1e-9 / elements, (2.0 - 1e-9) * np.pi / elements)
     direction = g * (0.5 * (elements - 1) - np.arange(elements))
     steps = rest * (np.cos(direction)[:, None] * x + np.sin(direction)[:, None] * y)

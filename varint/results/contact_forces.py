@@ -69,7 +69,7 @@ def _overlaps(
     if not contacts.pair_shape.size:
         return []
     depth = np.zeros((len(position), len(contacts.pair_shape)))
-    ws = workspace(compiled.plan, functions=compiled.functions)
+    ws = workspace(compiled.plan, functions=compiled.functions, prepared=False)  # depths take no step
     nodes = np.ascontiguousarray(position[:, order]), np.ascontiguousarray(quat_wxyz[:, order])
     depths_of_pairs(compiled.plan, ws, *nodes, depth)
     names = [*(mechanism.bodies[i].name for i in order), WORLD]

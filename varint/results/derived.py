@@ -148,7 +148,11 @@ def _energy_rows(label: str, values: Evaluate, worked: bool = False) -> "Callabl
             of_work = f", {joules / done:.3g} of the largest work" if done > scale else ""
             return f"{joules:.3g} J{of_kinetic}{of_work}"
 
-        return [(f"{label}, largest", text(np.abs(change).max())), ("its mean, last tenth - first", text(trend))]
+        largest = f"{label}, largest", text(np.abs(change).max())
+        return [
+            largest,
+            ("its trend", f"{text(trend)}, from the mean of the first tenth to that of the last"),
+        ]
 
     return rows
 

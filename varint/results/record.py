@@ -142,7 +142,7 @@ class Record(Shown):
         0 done, 1 a step could not be solved, -1 unfinished.
     message : str
     wall_time : float
-        Seconds spent stepping.
+        Seconds spent stepping, without compilation.
     checkpoint : dict of name to array, or None
         All that the steps to come depend on; None where the run cannot go on from here.
     inputs : tuple of arrays, or None

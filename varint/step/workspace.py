@@ -72,15 +72,23 @@ IN_RUNS_WITH_CONTACTS = add_works_before_node, finish_contacts, keep_impulses, k
 
 
 def workspace(
-    plan: Plan, stages: int = 1, functions=(), inactive=(), kept: int = 0, sharpened: bool = False
+    plan: Plan,
+    stages: int = 1,
+    functions=(),
+    inactive=(),
+    kept: int = 0,
+    sharpened: bool = False,
+    prepared: bool = True,
 ) -> Workspace:
     """Fresh scratch for ``plan`` and a scheme of that many sub-steps; what its functions need is compiled.
 
     ``functions``: of users, or None, of each law and then of each measure. ``inactive``: numbers of the constraints of
     forces that take no part.
     ``kept``: how many stages are kept on its tape. ``sharpened``: whether stages are, see `extended.sharpen`.
+    ``prepared``: whether what steps need is compiled, or loaded; else functions that call through pointers refuse.
     """
-    prepare_workspace(plan, stages)
+    if prepared:
+        prepare_workspace(plan, stages)
     sizes = workspace_sizes(plan, stages, kept, sharpened)
     ws = allocate(Workspace, sizes, ldu=_factors(plan), found=space_for_features(plan))
     write_role_spans(ws, ws.spans)

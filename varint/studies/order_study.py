@@ -71,8 +71,24 @@ class OrderStudy(Study):
 
     def _facts(self) -> Iterable[str]:
         for series in self.series:
-            yield f"{series.name}: {series.order.position:.2f} of positions, {series.order.velocity:.2f} of velocities"
+            position, velocity = self._order_text(series, "position"), self._order_text(series, "velocity")
+            if position == velocity and np.isnan(series.order.position):
+                yield f"{series.name}: {position}"
+            else:
+                yield f"{series.name}: {position} of positions, {velocity} of velocities"
         yield f"reference {self.reference}"
+
+    def _order_text(self, series: Series, kind: str = "position") -> str:
+        """Return the order of the errors of ``kind`` of one of the ``series``, or why it is missing."""
+        order, error = getattr(series.order, kind), getattr(series.error, kind)
+        if not np.isnan(order):
+            return f"{order:.2f}"
+        floor = getattr(self.floor, kind)
+        if (error <= floor).all():
+            return "no order, all below the reference's error"
+        if (error <= CLEAR * floor).all():
+            return f"no order, all below {CLEAR:g} times the reference's error"
+        return "no order, errors on no straight line"
 
     def local_order(self, series: Series, kind: str = "position") -> np.ndarray:
         """Return the slopes (K,) of the errors of ``kind`` from the step before to each, NaN at the first."""
@@ -87,8 +103,8 @@ class OrderStudy(Study):
         drawn, labels = [], []
         for number, series in enumerate(self.series):
             look, error, used = line(number), series.error.position, series.fitted.position
-            order = series.order.position
-            labels.append(series.name if np.isnan(order) else f"{series.name}: {order:.2f} fitted")
+            fitted = "" if np.isnan(series.order.position) else " fitted"
+            labels.append(f"{series.name}: {self._order_text(series)}{fitted}")
             drawn += axes.loglog(series.values, error, marker="o", linewidth=1.0, markersize=4, **look)
             look |= {"linestyle": "", "markerfacecolor": "white"}
             axes.plot(series.values[~used], error[~used], marker="o", markersize=4, **look)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import html
+import inspect
 import io
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from varint.base.errors import ArgumentError, ConvergenceError
 from varint.drawing.style import DPI
 from varint.files.runs.tables import optional
 from varint.methods.simulation import simulate
+from varint.model.motion import coordinate_units
 from varint.results.trajectory_display import text as text_of
 from varint.runs.method import Method, method_class
 from varint.runs.parts import of_class
@@ -111,7 +113,9 @@ def controls(
     source = source_of(build)
     initial = _initial_values(source, formulation, ranges, common)
     runs = _Runs(source, formulation, {**common, "on_unresolved": on_unresolved})
-    return Controls(runs, ranges, initial, _checked_show(show))
+    with opened(source) as made_by:
+        units = _units(made_by, ranges)
+    return Controls(runs, ranges, initial, _checked_show(show), units)
 
 
 class Controls(Shown):
@@ -132,13 +136,19 @@ class Controls(Shown):
     """
 
     def __init__(
-        self, runs: _Runs, ranges: Mapping[str, Range | Choices], initial: Mapping[str, Any], show: list[Show]
+        self,
+        runs: _Runs,
+        ranges: Mapping[str, Range | Choices],
+        initial: Mapping[str, Any],
+        show: list[Show],
+        units: Mapping[str, str],
     ) -> None:
         self.trajectory: Trajectory | None = None
         self.error: Exception | None = None
         self.warnings: list[str] = []
         self.html = ""
         self._runs, self._ranges, self._values, self._show = runs, ranges, dict(initial), show
+        self._units = dict(units)
         self._run(4)
 
     @property
@@ -170,12 +180,37 @@ class Controls(Shown):
         """
         widgets = optional("ipywidgets", "notebook")
         children = []
-        style = {"description_width": f"{max(map(len, self._ranges), default=0) + 1}ch"}  # sliders stand in a column
+        labels = {name: self._label(name) for name in self._ranges}
+        style = {"description_width": f"{max(map(len, labels.values()), default=0) + 1}ch"}  # sliders stand in a column
         for name, range_ in self._ranges.items():
-            child = range_.widget(widgets, self._values[name], description=name, style=style, layout=WIDTH)
+            child = range_.widget(widgets, self._values[name], description=labels[name], style=style, layout=WIDTH)
             child.observe(partial(self._moved, name), range_.trait)
             children.append(child)
         return widgets.VBox([*children, widgets.HTML(self.html, layout={"width": "100%"})])
+
+    def _label(self, name: str) -> str:
+        """Return the name of a parameter, with its unit if it is known: of coordinates and rates by their joint."""
+        unit, (key, _, joint) = self._units.get(name, ""), name.partition(".")
+        if key in ("coordinates", "rates") and self.trajectory is not None:
+            known = self.trajectory.mechanism.joint_index
+            units = set(coordinate_units(self.trajectory.mechanism.joint(joint))) if joint in known else set()
+            unit = f"{units.pop() or 1}{'/s' * (key == 'rates')}" if len(units) == 1 else ""
+        return f"{name} ({unit})" if unit else name
+
+    def _still(self) -> str:
+        """Return the values and a picture without scripts, in HTML, for a saved notebook: the page as its last pose."""
+        values = ", ".join(f"{self._label(name)}: {value_text(value)}" for name, value in self._values.items())
+        if self.trajectory is None or self.error is not None:
+            return _in_pre(values) + self.html
+        last = self.trajectory.mechanism.plot(self.trajectory[-1]) if VIEW in self._show else None
+        return "".join(
+            [
+                _in_pre(values),
+                *([_in_html(last)] if last is not None else []),
+                *_pictures(self.trajectory, [each for each in self._show if each != VIEW]),
+                *map(_in_pre, self.warnings),
+            ]
+        )
 
     def _moved(self, name: str, change: Mapping[str, Any]) -> None:
         self.set({name: self._ranges[name].value_of(change["new"])})
@@ -225,7 +260,8 @@ class Controls(Shown):
             widget = self.widget
         except ArgumentError as missing:
             return {"text/plain": repr(self), "text/html": _in_pre(f"no sliders: {missing}") + self.html}
-        return widget._repr_mimebundle_(include=include, exclude=exclude)
+        shown = widget._repr_mimebundle_(include=include, exclude=exclude)
+        return {**shown, "text/html": self._still()}  # the sliders themselves are not in a saved notebook
 
 
 @dataclass(frozen=True)
@@ -344,6 +380,16 @@ def _range_of(name: str, span: object) -> Range | Choices:
     return Range(low, high, step, False)
 
 
+def _units(build: Callable, names: Iterable[str]) -> dict[str, str]:
+    """Return the units of parameters by name: of times, and as the docstring says, "NAME : kind, unit"."""
+    text, units = inspect.getdoc(build) or "", dict.fromkeys(TIMES, "s")
+    for name in names:
+        match = re.search(rf"^\s*{re.escape(name)} : [^,\n]+, ([^,\n]+)$", text, re.MULTILINE)
+        if match and match[1] != "1":
+            units[name] = match[1]
+    return units
+
+
 def _initial_values(
     source: Source, formulation: str, ranges: Mapping[str, Range | Choices], common: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -357,7 +403,8 @@ def _initial_values(
     with opened(source) as build:
         takes = arguments_of(build)
         check_names([ranges], formulation, takes, ())
-        defaults = {} if takes is None else {name: each.default for name, each in signature(build).parameters.items()}
+        known = {} if takes is None else inspect.signature(build).parameters
+        defaults = {name: parameter.default for name, parameter in known.items()}
         values = {name: range_.initial(defaults.get(name)) for name, range_ in ranges.items()}
         check_start_names(values, formulation, build)
     return values

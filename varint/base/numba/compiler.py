@@ -21,6 +21,7 @@ from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NopythonRewrites
 
+from varint.base.clock import stopped_clock
 from varint.base.numba.ahead import ENTRIES, begin, wait_for
 from varint.base.numba.cache import cache_folder, tell
 from varint.base.numba.record_class import CompiledRecord, record_type, type_of
@@ -214,8 +215,9 @@ class Entry(CPUDispatcher):
 
     def compile(self, sig):
         """Compile like numba, or read from the cache folder if another process is compiling the function now."""
-        wait_for(self)
-        return super().compile(sig)
+        with stopped_clock():
+            wait_for(self)
+            return super().compile(sig)
 
     @property
     def annotated(self) -> tuple:

@@ -1,6 +1,7 @@
 """Mechanisms linearised: at rest, small motions about that, and about any state."""
 
 from varint.derivatives.linear.equilibrium import equilibrium
+from varint.derivatives.linear.holding import holding
 from varint.derivatives.linear.inverse_dynamics import inverse_dynamics
 from varint.derivatives.linear.joint_motion import efforts_of_motion
 from varint.derivatives.linear.linearization import Linearization, Linearizer, linearize
@@ -21,6 +22,7 @@ __all__ = [
     "StepMatrix",
     "efforts_of_motion",
     "equilibrium",
+    "holding",
     "inverse_dynamics",
     "linearize",
     "lqr",

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_continuous_are, solve_discrete_are
 
-from varint.base.checks import in_a_shape, of_type
+from varint.base.checks import flag, in_a_shape, of_type
 from varint.base.display import Shown, count_text, names_text
 from varint.base.errors import ArgumentError, StateError
 from varint.derivatives.linear.equilibrium import equilibrium
-from varint.derivatives.linear.linearization import Linearization, linearize
+from varint.derivatives.linear.holding import held_inputs, with_inputs
+from varint.derivatives.linear.linearization import Linearization, commanded, linearize
 from varint.derivatives.linear.minimal_coordinates import check_moves
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.commanded import Commanded
@@ -84,6 +85,7 @@ def lqr(
     R: ArrayLike | None = None,
     dt: float | None = None,
     *,
+    hold: bool = False,
     order: int | None = None,
     scheme: str | None = None,
 ) -> Regulator:
@@ -93,13 +95,17 @@ def lqr(
     ----------
     mechanism : Mechanism
     state : State, optional
-        An equilibrium with the inputs that the forces have there; `equilibrium` finds one where not given.
+        An equilibrium with the inputs that the forces have there; `equilibrium` finds one where not given. With
+        ``hold`` any pose at rest that the inputs can hold, ``mechanism.state()`` where not given.
     Q, R : (2 n, 2 n), (m, m), optional
         Weights of coordinates and their rates, and of inputs, in the order of `Linearization`; symmetric, Q positive
         semidefinite, R positive definite. Also their diagonals (2 n,), (m,), or one number for all of that. Ones on the
         diagonal where not given.
     dt : float, optional
         s: gains for inputs that are held over steps of dt, by the derivative of a step. Else in continuous time.
+    hold : bool
+        Whether the regulator adds the inputs that hold the state, the least by the sum of squares of their changes, in
+        place of those that the forces have. They are its ``system.input``.
     order, scheme
         Of the step, as in `simulate`.
 
@@ -109,12 +115,18 @@ def lqr(
         A mechanism without inputs, wrong weights, motions that no input reaches and that do not die away by themselves;
         and as in `linearize`.
     StateError
-        A state that is no equilibrium.
+        A state that is no equilibrium, or with ``hold`` one that the inputs cannot hold.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    system = linearize(mechanism, equilibrium(mechanism) if state is None else state, dt, order=order, scheme=scheme)
-    if not system.inputs:
+    names = [mechanism.forces[k].name for k in commanded(mechanism)]
+    if not names:
         raise ArgumentError(f"'{mechanism.name}' has no force with an input: give it a Motor, for instance")
+    if flag(hold, "hold", ArgumentError):
+        state = mechanism.state() if state is None else state
+        mechanism = with_inputs(mechanism, held_inputs(mechanism, state, names))
+    elif state is None:
+        state = equilibrium(mechanism)
+    system = linearize(mechanism, state, dt, order=order, scheme=scheme)
     check_moves(mechanism, system._about)
     Q = _weight(Q, len(system.A), "Q", 0.0)
     R = _weight(R, len(system.inputs), "R", SEMIDEFINITE)
@@ -157,7 +169,7 @@ def _check_rest(system: Linearization) -> None:
         raise StateError(
             f"'{system.mechanism}' is not at rest in this state: with the inputs that the forces have there,"
             f" '{system.names[k % n]}' {does} (rad or m, and s). Give the equilibrium itself (vi.equilibrium finds"
-            " stable ones alone), or the inputs that hold the state"
+            " stable ones alone), or hold=True, by which the regulator adds the inputs that hold the state"
         )
 
 

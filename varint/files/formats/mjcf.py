@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from varint.base.distribution import install_command
 from varint.base.errors import FileError
 from varint.files.formats.base import Format, register
 from varint.files.mjcf.assembly import assemble_welds, frames_of, redundant_slides
+from varint.files.mjcf.contacts import contacts_of
 from varint.files.mjcf.flex import RODS, Elasticity, Flex, flexes_of, rigid_parts
 from varint.files.mjcf.forces import MJCFForces
 from varint.files.mjcf.models import ModelSource, compiled_model, notes_of
@@ -81,7 +83,12 @@ def _mechanism(
     reading = _Reading(model, source, notes, elasticity)
     mechanism = mechanism_of(reading.robot(), notes)
     forces = MJCFForces(model, source, notes, (reading.places, reading.wide), reading.at_rest)
-    return forces.added_to(mechanism, reading.flexes, elasticity)
+    whole = forces.added_to(mechanism, reading.flexes, elasticity)
+    report = whole.import_report
+    bodies = {number: report.body_of.get(reading.body(number)) for number in range(1, model.nbody)} | {0: WORLD}
+    contacts = contacts_of(model, whole, bodies)
+    vars(whole)["import_report"] = replace(report, contacts=contacts)
+    return whole
 
 
 def elasticity_of(spec: Any) -> list[Elasticity]:
@@ -166,7 +173,7 @@ class _Reading:
             ties.append(self._tie(body, link))
         if not is_off(m, "EQUALITY"):
             ties += self._closures()
-        made = rigid_parts(m, self.at_rest, self.flexes, [self._body(body) for body in range(m.nbody)])
+        made = rigid_parts(m, self.at_rest, self.flexes, [self.body(body) for body in range(m.nbody)])
         links, ties = [*links, *made[0]], [*ties, *made[1]]
         gravity = np.zeros(3) if is_off(m, "GRAVITY") else m.opt.gravity.copy()
         self._note_world()
@@ -178,13 +185,14 @@ class _Reading:
         first = int(self.m.body_jntadr[body])
         return [joint for joint in range(first, first + int(self.m.body_jntnum[body])) if joint not in self.held]
 
-    def _body(self, body: int) -> str:
+    def body(self, body: int) -> str:
+        """Return the name of a body of the model."""
         return WORLD if body == 0 else str(self.m.body(body).name)
 
     # ------------------------------------------------------------------------------------------------- bodies
 
     def _link(self, body: int) -> Link:
-        m, name = self.m, self._body(body)
+        m, name = self.m, self.body(body)
         at = self.source.at("body", name)
         R = rotation_matrix(m.body_iquat[body])
         inertia = (R * m.body_inertia[body]) @ R.T
@@ -227,7 +235,7 @@ class _Reading:
     def _tie(self, body: int, link: Link) -> Tie:
         """Return the tie of a body to its parent: a joint, several as a Composite, or a rigid tie without one."""
         m, joints = self.m, self._moving_joints(body, link)
-        above = self._body(int(m.body_parentid[body]))
+        above = self.body(int(m.body_parentid[body]))
         parts = [self._one(joint, body, above, link) for joint in joints]
         if not parts:
             return Tie(f"{link.name} on {above}", "no joint", link.at, above, link.name)
@@ -305,7 +313,7 @@ class _Reading:
             weld = not is_turn_free(m, number)
             if m.eq_type[number] == EQ_WELD and not weld:
                 self.notes.read(f"weld '{name}' with torquescale 0 holds a point alone", at)
-            yield self._closure(name, at, weld, (self._body(a), first), (self._body(b), second))
+            yield self._closure(name, at, weld, (self.body(a), first), (self.body(b), second))
 
     def _assemble(self) -> None:
         """Move the reference configuration to where welds hold, with a turn that they do not have in it."""
@@ -317,7 +325,7 @@ class _Reading:
             return  # where there is one it is refused later
         names = ", ".join(f"'{m.equality(number).name}'" for number in turned)
         changes = [
-            f"body '{self._body(body)}' moved by {shift:.3g} m and turned by {angle:.3g} rad"
+            f"body '{self.body(body)}' moved by {shift:.3g} m and turned by {angle:.3g} rad"
             for body, shift, angle in moved
         ]
         at = self.source.at("equality", str(m.equality(turned[0]).name))
@@ -374,7 +382,10 @@ class _Reading:
         m, root = self.m, self.source.root
         touching = int(np.count_nonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0)))
         if touching:
-            says = f"{touching} geoms can collide in MuJoCo: their shapes are imported, a Contact makes them collide"
+            says = (
+                f"{touching} geoms can collide in MuJoCo: their shapes are imported; they collide in"
+                " mech.with_forces(add=mech.import_report.contacts)"
+            )
             self.notes.approximated(says, root)
         for fluid in ("density", "viscosity"):
             if getattr(m.opt, fluid):

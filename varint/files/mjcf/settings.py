@@ -20,8 +20,6 @@ SOFT = [
 CONTACTS = [
     "margin",
     "gap",
-    "contype",
-    "conaffinity",
     "solmix",
     "priority",
     "adhesion",
@@ -76,6 +74,7 @@ LEFT_OUT = {  # attribute to reason
     for names, why in (
         (SOFT, "of soft constraints, which hold exactly here"),
         (CONTACTS, "of contacts, which are not imported"),
+        (["contype", "conaffinity"], "pairs that collide, which import_report.contacts has"),
         (SOLVER, "settings of MuJoCo's steps and solver"),
         (PICTURES, "of pictures"),
         ((*USERS.split(), *MEMORY), "data of users and sizes of memory"),
@@ -94,7 +93,11 @@ ACTING = {"springyield": "springs do not yield", "wind": "there is no medium", "
 OF_SITES = "size type quat euler axisangle xyaxes zaxis"  # of sites, which are points
 OF_PICTURES = dict.fromkeys(("visual", "statistic", "texture", "material", "skin", "camera", "light"), "of pictures")
 OF_PLUGINS = dict.fromkeys(("extension", "plugin"), "of plugins, of which none is run")
-OF_CONTACTS = dict.fromkeys(("contact", "pair"), "contacts are not imported")
+OF_CONTACTS = {
+    "contact": "contacts are not imported",
+    "exclude": "names a body that is not in the file",
+    "pair": "contacts are not imported",
+}
 WHOLE = OF_PICTURES | OF_PLUGINS | OF_CONTACTS  # elements that are left out with all that is in them
 WHOLE |= {"sensor": "of sensors", "custom": "data of users", "hfield": "height fields are not read"}
 

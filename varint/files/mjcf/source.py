@@ -88,7 +88,7 @@ class MJCFSource:
         if above is None:
             note_settings(whole, notes)
         for tag, elements in self.left_out.items():
-            why = f"{WHOLE[tag]}: left out, {len(elements)} in all"
+            why = f"{WHOLE.get(tag, WHOLE['contact'])}: left out, {len(elements)} in all"
             notes.approximated(f"<{tag}>, {why}", elements[0])
         self.text = "\n".join(self.lines)
 
@@ -188,6 +188,9 @@ class MJCFSource:
             return
         if tag in REFUSED:
             raise self._unread(element, REFUSED[tag])
+        if tag == "contact":
+            self._write_excludes(element)
+            return
         if tag in WHOLE and id(element) not in self.plugins:
             self.left_out.setdefault(tag, []).append(element)
             return
@@ -220,6 +223,17 @@ class MJCFSource:
             of_child = GROUPS.get(child.tag, "") if inside is not None else tag if tag in SECTIONS else ""
             self._write(child, inside, of_child, copies)
         self.lines.append(f"</{tag}>")
+
+    def _write_excludes(self, element: XMLElement) -> None:
+        """Append the excludes of a <contact> between bodies of the file; its other elements are left out."""
+        names = {"world", *self.given}
+        for child in element.children:
+            ends = [child.attributes.get(key, "") for key in ("body1", "body2")]
+            if child.tag == "exclude" and names.issuperset(ends):
+                bodies = "".join(f" body{k}={quoteattr(name)}" for k, name in enumerate(ends, 1))
+                self.lines.append(f"<contact><exclude{bodies}/></contact>")
+            else:
+                self.left_out.setdefault(child.tag, []).append(child)
 
     def _unread(self, element: XMLElement, advice: str) -> MechanismError:
         name = element.attributes.get("name", "")

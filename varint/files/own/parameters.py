@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from varint.base.checks import shown
 from varint.base.errors import MechanismError
@@ -101,7 +101,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_text(kind: Any) -> bool:
-    return kind is str or (get_origin(kind) is not tuple and str in get_args(kind))
+    inside = () if get_origin(kind) is tuple else get_args(kind)
+    return kind is str or any(one is str or get_origin(one) is Literal for one in inside)
 
 
 def _inside(kind: Any, size: int) -> Sequence[Any]:

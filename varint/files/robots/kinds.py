@@ -1,6 +1,7 @@
 """The joints and forces that robots in files are described with."""
 
 from varint.model.forces.applied import PointForce as PointForce
+from varint.model.forces.contact_pairs import ContactPairs as ContactPairs
 from varint.model.forces.coordinate_map import CoordinateMap as CoordinateMap
 from varint.model.forces.coupling import Coupling as Coupling
 from varint.model.forces.deformable_body import DeformableBody as DeformableBody

@@ -1,10 +1,10 @@
 """A run in reduced coordinates: an integrator's steps, the recorded nodes, and checkpoints."""
 
-import time
 from collections.abc import Mapping
 
 import numpy as np
 
+from varint.base.clock import clock
 from varint.base.errors import FileError
 from varint.kinematics.drift import left_open
 from varint.meshes.mesh_state import with_vertices
@@ -104,15 +104,15 @@ class ReducedRun(SteeredRun):
                 blocks, rows = [self._recorded(rows)], []
                 self._kept = self._present()
             until, stop = self._next_recorded()
-            began = time.perf_counter()
+            began = clock()
             self.integrator.march(min(last, until) - self.integrator.steps, stop)
-            seconds += time.perf_counter() - began
+            seconds += clock() - began
             if not self.integrator.failure:
                 rows += self._passed()
-            began = time.perf_counter()
+            began = clock()
             if not self.integrator.failure:
                 self.integrator.settle()
-            seconds += time.perf_counter() - began
+            seconds += clock() - began
             lost = None if self.integrator.failure else self._lost()
             if self.integrator.failure or lost:
                 self.failure = self._failure(self.integrator.failure or lost or "")

@@ -1,11 +1,12 @@
 """A run in maximal coordinates with deformable bodies."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from varint.base.errors import ArgumentError
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.vertex_record import OF_VERTICES
-from varint.methods.variational.deformable_march import DeformableMarch
 from varint.methods.variational.march import NodeBlock
 from varint.methods.variational.maximal_run import MaximalRun
 from varint.methods.variational.schemes import Scheme
@@ -14,11 +15,14 @@ from varint.model.known_forces import is_impulsive
 from varint.runs.problem import Recording
 from varint.runs.run import Block
 
+if TYPE_CHECKING:
+    from varint.methods.variational.deformable_march import DeformableMarch
+
 
 class DeformableRun(MaximalRun):
     """See `MaximalRun`; nodes hold the motion of the vertices of all deformable bodies, one after another."""
 
-    march: DeformableMarch
+    march: "DeformableMarch"
     in_python = True
 
     def block(self, block: NodeBlock, seconds: float) -> Block:

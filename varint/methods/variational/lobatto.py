@@ -1,7 +1,6 @@
 """`Lobatto`: variational collocation of orders 4 to 10 in maximal coordinates, for trees of hinges."""
 
 import functools
-import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from varint.base.checks import choice
+from varint.base.clock import clock
 from varint.base.errors import ArgumentError, ConvergenceError, UnresolvedError, UnresolvedWarning, VarintError
 from varint.base.numba import STATE, allocate, role_arrays
 from varint.kinematics.turns import carrying, start_turns
@@ -252,9 +252,9 @@ class LobattoRun(SteppedRun):
         first, steps = self.done, min(steps, self.total - self.done)
         if not steps:
             return self._block(np.zeros(0, dtype=np.int64), self._outputs(0), 0.0)
-        began = time.perf_counter()
+        began = clock()
         status, out = self._march(steps)
-        seconds = time.perf_counter() - began
+        seconds = clock() - began
         if status != CONVERGED:
             self.failure = Failure(
                 f"the step at t = {self.time:g} s could not be solved: it is too long for the motion."

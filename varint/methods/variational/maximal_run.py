@@ -1,11 +1,11 @@
 """A run in maximal coordinates: the march of a mechanism with its controllers, and the messages of its failures."""
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from varint.base.clock import clock
 from varint.base.errors import StateError
 from varint.kinematics.misfits import quick_misfits
 from varint.kinematics.start_at_stops import cannot_come_back, check_stops
@@ -114,14 +114,14 @@ class MaximalRun(SteeredRun):
         return int(self.march.compiled.order[slot]) if body < 0 <= slot else body
 
     def _marched(self, steps: int) -> Block:
-        began = time.perf_counter()
+        began = clock()
         if not self.stepwise:
             block = self.march.advance(steps)
         elif self.in_python or self.march.adaptive:
             block = self._one_by_one(steps)
         else:
             block = self._controlled(steps)
-        seconds = time.perf_counter() - began
+        seconds = clock() - began
         self.iterations += (block.newton_iterations, block.substeps)
         if self.march.failure is not None:
             self.failure = self.named(*self.march.failure)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from varint.base.checks import choice, of_type, positive
 from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
-from varint.kinematics.initial_state import checked_start
+from varint.kinematics.initial_state import checked_arrays, checked_start
 from varint.kinematics.restarts import check_restart, method_name
 from varint.kinematics.start_at_stops import stops_settings
 from varint.kinematics.turns import turns_settings
@@ -21,7 +21,6 @@ from varint.meshes.mesh_state import vertices_of
 from varint.meshes.vertex_record import check_vertices
 from varint.methods.variational.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
 from varint.methods.variational.composed_damping import refuse_amplified
-from varint.methods.variational.deformable_march import DeformableMarch
 from varint.methods.variational.deformable_run import DeformableRun, check_deformable
 from varint.methods.variational.march import March
 from varint.methods.variational.maximal_run import MaximalRun
@@ -147,16 +146,19 @@ class Variational(Method):
         _check_masses_of_paths(mechanism, method)
         redo = self.on_unresolved == "substep"
         check_deformable(mechanism, method, recording, redo)
-        compiled = with_settled_rows(mechanism, self._compiled(problem), dt)
+        compiled, begun = self._compiled(problem), checked_arrays(mechanism, problem.start())
+        check_depth(mechanism, begun, compiled.length)  # before what follows compiles contacts
+        compiled = with_settled_rows(mechanism, compiled, dt)
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
-        state = checked_start(mechanism, problem.start())
+        state = checked_start(mechanism, begun)
         if turn is not None or method.staggered:
             check_restart(state, method_name({"turn": turn, "scheme": method.name}))
         check_laws(mechanism, state)
-        check_depth(mechanism, state, compiled.length)
         refuse_amplified(mechanism, method, dt, state, turn is not None)
         commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
         if soft_meshes(mechanism):
+            from varint.methods.variational.deformable_march import DeformableMarch  # scipy.sparse takes long
+
             soft = DeformableMarch(mechanism, compiled, method, dt, self.tol, recording.stride)
             run: MaximalRun = DeformableRun(mechanism, soft, state, steps, loads, commands)
         else:

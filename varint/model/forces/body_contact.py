@@ -75,7 +75,7 @@ class Contact(Force):
                 if any(isinstance(shape, kind) for shape in one) and not all(
                     type(shape) in touches for shape in another
                 ):
-                    raise MechanismError(f"{self.label}: a {kind.__name__} touches {advice}")
+                    raise MechanismError(f"{self.label} of '{body}' and '{other}': a {kind.__name__} touches {advice}")
         return [BodyContact(body, other, *shapes, self.friction, self.restitution, self.rolling)]
 
     def _shapes(self, structure: "Structure", name: str) -> tuple[CollisionShape, ...]:

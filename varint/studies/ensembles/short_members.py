@@ -4,13 +4,13 @@ For mechanisms without forces, in steps of one size. A member that is not of thi
 runs as any other; its row has the same bits either way.
 """
 
-import time
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from varint.base.clock import clock
 from varint.base.errors import ArgumentError, VarintError
 from varint.base.numba import for_python, word_of
 from varint.kinematics.initial_state import checked_arrays, largest_gap
@@ -101,9 +101,9 @@ class Room:
         run.slot[:] = compiled.slot
         run.position[:], run.quat[:] = state.position, state.quat_wxyz
         run.velocity[:], run.spin[:] = state.velocity, state.angular_velocity
-        began = time.perf_counter()
+        began = clock()
         solved = self.march(plan, self.word)
-        spent = time.perf_counter() - began
+        spent = clock() - began
         if not solved or not self.work_out(plan, self.word) or not run.figure[START_DRIFT] <= gap:
             return None
         turn = np.linalg.norm(run.rows.velocity[..., 3:], axis=2) * self.dt

@@ -1,0 +1,121 @@
+"""What looks wrong in descriptions that can run, and loops that a hinge about another axis locks."""
+
+import numpy as np
+import pytest
+
+import varint as vi
+from varint.cli import main
+from varint.kinematics.oddities import oddities
+
+Y = {"axis": (0, 1, 0)}
+
+
+def of(mechanism):
+    return oddities(mechanism, mechanism.compiled)
+
+
+def two_rods(point=(0.3, 0, 0), scale=1.0, **more):
+    ends = np.array([(0, 0, 0), (0.3, 0, 0), (0.6, 0, 0)]) * scale
+    bodies = [vi.Body.rod("first", ends[0], ends[1], mass=0.5), vi.Body.rod("second", ends[1], ends[2], mass=0.5)]
+    joints = [
+        vi.Revolute("shoulder", "world", "first", point=(0, 0, 0), **Y),
+        vi.Revolute("elbow", "first", "second", point=np.array(point) * scale, **Y),
+    ]
+    return vi.Mechanism("two", bodies, joints, **more)
+
+
+def test_points_far_from_their_rods():
+    assert of(two_rods()) == ()
+    assert of(two_rods((0.3, 0, 0.05))) == ()
+    first, second = of(two_rods((0.3, 0, 0.27)))
+    assert first.startswith(
+        "the point (0.3, 0, 0.27) of revolute joint 'elbow' is 0.267 m from 'first', which is 0.3 m"
+    )
+    assert "'second'" in second
+
+
+def test_lengths_in_millimetres():
+    light = of(two_rods(scale=1000.0))
+    assert len(light) == 2
+    assert light[0].startswith("'first' has 0.5 kg in 8.48e+03 m^3, less than air: lengths are in metres, not in milli")
+    rods = [
+        vi.Body.rod("long", (0, 0, 0), (100, 0, 0), 50.0, radius=0.01),
+        vi.Body.rod("short", (0, 0, 0), (0.05, 0, 0), 0.1),
+    ]
+    joints = [vi.Revolute(body.name, "world", body.name, point=(0, 0, 0), **Y) for body in rods]
+    (apart,) = of(vi.Mechanism("apart", rods, joints))
+    assert apart.startswith("'long' is 100 m long, 'short' 0.05 m: lengths are in metres")
+
+
+def test_rates_in_degrees():
+    drive = vi.PrescribedMotion("drive", joint="elbow", rate=90.0)
+    motor = vi.VelocityMotor("motor", joint="shoulder", speed=180.0, max_effort=1.0)
+    found = of(two_rods(forces=[drive, motor], start={"rates": {"shoulder": 360.0, "elbow": 90.0}}))
+    labels = [sentence.partition(":")[0] for sentence in found]
+    assert labels == [
+        "rates of revolute joint 'shoulder' in start",
+        "rates of revolute joint 'elbow' in start",
+        "rate of prescribedmotion 'drive'",
+        "speed of velocitymotor 'motor'",
+    ]
+    assert found[0].endswith("360 rad/s, 57.3 turns a second, looks like degrees a second")
+    assert of(two_rods(start={"rates": {"shoulder": 150.0, "elbow": -3.0}})) == ()
+
+
+@pytest.mark.slow
+def test_nothing_looks_wrong_in_the_catalogue():
+    assert {name: of(getattr(vi.mechanisms, name)()) for name in vi.mechanisms.NAMES} == dict.fromkeys(
+        vi.mechanisms.NAMES, ()
+    )
+
+
+LINKS = {
+    "crank": ((0, 0, 0), (0, 0, 0.1)),
+    "coupler": ((0, 0, 0.1), (0.35, 0, 0.1)),
+    "rocker": ((0.4, 0, 0), (0.35, 0, 0.1)),
+}
+
+
+def four_bar(axis, **start):
+    bodies = [vi.Body.rod(name, *ends, mass=0.2) for name, ends in LINKS.items()]
+    joints = [
+        vi.Revolute("crank pivot", "world", "crank", point=(0, 0, 0), **Y),
+        vi.Revolute("crank pin", "crank", "coupler", point=(0, 0, 0.1), axis=axis),
+        vi.Revolute("rocker pivot", "world", "rocker", point=(0.4, 0, 0), **Y),
+        vi.Revolute("rocker pin", "coupler", "rocker", point=(0.35, 0, 0.1), **Y),
+    ]
+    return vi.Mechanism("mine", bodies, joints, start=start)
+
+
+LOCKS = r"revolute joint 'crank pin' turns about \(1, 0, 0\) in the world, the other hinges of .* it cannot turn"
+
+
+def test_a_hinge_about_another_axis_is_told_as_a_lock():
+    mechanism = four_bar((1, 0, 0), rates={"crank pivot": 1.0})
+    with pytest.raises(vi.StateError, match=LOCKS) as problem:
+        mechanism.state()
+    assert "Leave out the rates" not in str(problem.value)
+    with pytest.raises(vi.AssemblyError, match=LOCKS):
+        mechanism.state(coordinates={"crank pivot": 0.3})
+    still = four_bar((1, 0, 0))
+    assert "looks wrong: revolute joint 'crank pin' turns about (1, 0, 0)" in str(still.diagnose())
+    assert still.diagnose().mobility == 0
+    assert of(four_bar((0, -1, 0))) == ()
+    with pytest.raises(vi.StateError, match="Leave out the rates that follow from the others"):
+        four_bar((0, 1, 0)).state(rates={"crank pivot": 1.0, "rocker pivot": 2.0})
+
+
+def test_info_diagnoses_a_start_that_is_refused_and_run_says_what_looks_wrong(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    vi.save_mechanism(four_bar((1, 0, 0), rates={"crank pivot": 1.0}), "locked.toml")
+    assert main(["info", "locked.toml"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "looks wrong" in words
+    assert (
+        "the start is refused, the reference configuration is described here: no velocity of mechanism 'mine'" in words
+    )
+    vi.save_mechanism(two_rods((0.3, 0, 0.27)), "beside.toml")
+    assert main(["run", "beside.toml", "--duration", "0.01", "--dt", "0.01"]) == 0
+    assert "looks wrong: the point (0.3, 0, 0.27) of revolute joint 'elbow'" in " ".join(
+        capsys.readouterr().err.split()
+    )

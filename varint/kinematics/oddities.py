@@ -1,0 +1,136 @@
+"""Oddities of a description that can run: points beside their bodies, lengths, rates, and hinges of loops."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from varint.base.display import numbers_text
+from varint.kinematics.open_loops import loop_through
+from varint.model.body import WORLD, Body
+from varint.model.degrees import rates_in_degrees
+from varint.model.joints.base import Joint
+from varint.model.motion import Ball, Turn
+from varint.model.rotation_vectors import rotation_matrix
+from varint.model.solid import Solid
+from varint.model.structure import Structure
+from varint.plan import Compiled
+
+SLENDER = 4.0  # times its thickness: a rod, whose joints are expected on it
+BESIDE = 0.25  # lengths of a rod: a joint's point that is farther from it
+APART = 1000.0  # largest size of a body over the smallest
+THIN_AIR = 1.0  # kg/m^3: no solid body is as light
+PARALLEL = 1e-6  # between axes
+METRES = "lengths are in metres, not in millimetres"
+
+
+def oddities(structure: Structure, compiled: Compiled) -> tuple[str, ...]:
+    """Return sentences on parts of the description that look wrong, though they can be meant."""
+    return (
+        *_points_beside(structure),
+        *_sizes(structure),
+        *(f"{label}: {rate:g} rad/s, {rate / (2 * np.pi):.3g} turns a second, looks like degrees a second"
+          for label, rate in rates_in_degrees(structure)),
+        *odd_hinges(structure, compiled),
+    )  # fmt: skip
+
+
+def odd_hinges(structure: Structure, compiled: Compiled) -> tuple[str, ...]:
+    """Return a sentence on each hinge that is the only one of a planar loop about another axis."""
+    sentences: dict[str, str] = {}
+    for cut in [joint for _, cuts in compiled.topology.clusters for joint in cuts]:
+        loop = [structure.joints[j] for j in loop_through(structure, [cut], ())]
+        hinges = [joint for joint in loop if _turns(joint) and joint.dof == 1]
+        if len(loop) < 4 or len(hinges) < len(loop):
+            continue
+        for hinge in hinges:
+            others = [other.frame[:, 2] for other in hinges if other is not hinge]
+            if all(_parallel(axis, others[0]) for axis in others) and not _parallel(hinge.frame[:, 2], others[0]):
+                sentences[hinge.name] = (
+                    f"{hinge.label} turns about {numbers_text(hinge.frame[:, 2])} in the world, the other hinges of its"
+                    f" loop, {', '.join(repr(other.name) for other in loop if other is not hinge)}, about"
+                    f" {numbers_text(others[0])}: it cannot turn, and locks a loop of four"
+                )
+    return tuple(sentences.values())
+
+
+def locked_by(structure: Structure, compiled: Compiled) -> str:
+    """Return the sentences of `odd_hinges`, in an error on a loop that cannot move; empty if there is no such hinge."""
+    sentences = odd_hinges(structure, compiled)
+    return f"Its loop is locked: {'; '.join(sentences)}" if sentences else ""
+
+
+def _turns(joint: Joint) -> bool:
+    """Return whether a joint turns about its point alone."""
+    return bool(joint.allowed) and all(isinstance(motion, Turn | Ball) for motion in joint.allowed)
+
+
+def _parallel(axis: np.ndarray, other: np.ndarray) -> bool:
+    return bool(np.linalg.norm(np.cross(axis, other)) < PARALLEL)
+
+
+def _points_beside(structure: Structure) -> Iterable[str]:
+    for joint in structure.joints:
+        for end, point in zip((joint.body_a, joint.body_b), structure.anchors(joint), strict=True):
+            if end != WORLD and _turns(joint):
+                yield from _beside(structure.body(end), joint, point)
+
+
+def _beside(body: Body, joint: Joint, point: np.ndarray) -> Iterable[str]:
+    """Yield a sentence if a joint's ``point`` (3,) is far from a ``body`` that is a rod."""
+    if not body.solids or not any(_is_slender(solid) for solid in body.solids):
+        return
+    place = rotation_matrix(body.quat_wxyz).T @ (point - body.position)
+    distance = min(_distance(solid, place) for solid in body.solids)
+    length = max(_edges(solid).max() for solid in body.solids)
+    if distance > BESIDE * length:
+        yield (
+            f"the point {numbers_text(point)} of {joint.label} is {distance:.3g} m from '{body.name}', which is"
+            f" {length:.3g} m long"
+        )
+
+
+def _edges(solid: Solid) -> np.ndarray:
+    """Return the sizes (3,) of the box about a solid along its axes, m."""
+    sizes = solid.sizes
+    if solid.kind in ("cylinder", "capsule"):
+        ends = 2.0 * sizes[0] if solid.kind == "capsule" else 0.0
+        return np.array([2.0 * sizes[0], 2.0 * sizes[0], sizes[1] + ends])
+    if solid.kind == "mesh":
+        return np.ptp(solid.vertices, axis=0)
+    return {"box": sizes, "sphere": np.repeat(2.0 * sizes[:1], 3), "ellipsoid": 2.0 * sizes}[solid.kind]
+
+
+def _is_slender(solid: Solid) -> bool:
+    _, middle, longest = np.sort(_edges(solid))
+    return bool(longest > SLENDER * middle and solid.kind != "mesh")
+
+
+def _distance(solid: Solid, place: np.ndarray) -> float:
+    """Return the distance of a point (3,), from the centre of mass in body axes, from the box about a solid, m."""
+    centre = np.zeros(3) if solid.kind != "mesh" else 0.5 * (solid.vertices.min(axis=0) + solid.vertices.max(axis=0))
+    inside = rotation_matrix(solid.quat_wxyz).T @ (place - solid.position) - centre
+    return float(np.linalg.norm(np.maximum(np.abs(inside) - 0.5 * _edges(solid), 0.0)))
+
+
+def _sizes(structure: Structure) -> Iterable[str]:
+    sizes = {body.name: _size(body) for body in structure.bodies if body.name not in structure.rotors}
+    largest, smallest = max(sizes, key=sizes.__getitem__), min(sizes, key=sizes.__getitem__)
+    if sizes[largest] > APART * sizes[smallest]:
+        yield f"'{largest}' is {sizes[largest]:.3g} m long, '{smallest}' {sizes[smallest]:.3g} m: {METRES}"
+    for body in structure.bodies:
+        volume = sum(_volume(solid) for solid in body.solids)
+        if volume and body.mass < THIN_AIR * volume:
+            yield f"'{body.name}' has {body.mass:.3g} kg in {volume:.3g} m^3, less than air: {METRES}"
+
+
+def _size(body: Body) -> float:
+    """Return the length of a body, m: of its solids, else as its inertia implies."""
+    if body.solids:
+        return float(max(_edges(solid).max() for solid in body.solids))
+    return float(np.sqrt(12.0 * np.linalg.eigvalsh(body.inertia)[-1] / body.mass))
+
+
+def _volume(solid: Solid) -> float:
+    """Return the volume of a solid, m^3; zero of a mesh."""
+    fill = {"box": 1.0, "cylinder": np.pi / 4.0, "capsule": np.pi / 6.0, "mesh": 0.0}.get(solid.kind, np.pi / 6.0)
+    return float(fill * np.prod(_edges(solid)))
