@@ -46,7 +46,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def tell_oddities(mechanism: "Mechanism") -> None:
-    """Print the oddities of a description on stderr."""
+    """Print a sentence on stderr for each number of the description of ``mechanism`` that looks wrong."""
     from varint.base.printable import tell
     from varint.kinematics.oddities import oddities
 
@@ -98,7 +98,7 @@ def execute(args: Namespace) -> "Report":
         plot_run(trajectory, picture)
     if args.csv:
         trajectory.to_csv(args.csv, *_groups(args))
-    # A Fact without a label is in the JSON object only: null for a file that was not written.
+    # Files that were not written have no label: they are in the JSON object only, as null.
     written = {"output": ("run", args.output), "picture": ("picture", picture), "csv": ("table", args.csv)}
     files = [Fact(key, label if path else "", path) for key, (label, path) in written.items()]
     # The table shows the size of a large file; the value in the JSON object remains the path.
@@ -146,7 +146,7 @@ def _groups(args: Namespace) -> list[str]:
 def _check_paths(args: Namespace) -> Path | None:
     """Check that run, picture and table can be written; return the path of the picture, if any.
 
-    Writes nothing. Raises ArgumentError for a wrong suffix, or a picture with the path of the run; FileError if a path
+    Writes nothing. Raises ArgumentError for a wrong suffix, or the same path for picture and run; FileError if a path
     cannot be written, or if it exists and neither ``--resume`` nor ``--force`` is used.
     """
     from varint.base.errors import ArgumentError, FileError
@@ -157,7 +157,7 @@ def _check_paths(args: Namespace) -> Path | None:
     output, protected = args.output, not (args.resume or args.force)
     if output is not None:
         if output.suffix.lower() == ".csv":
-            raise ArgumentError(f"-o writes the run, a file that ends in .h5: use --csv {output} for the table")
+            raise ArgumentError(f"-o: the path of the run must end in .h5; use --csv {output} to write a table")
         check_name(output, "output")
         can_be_written(output)
     if output is not None and output.exists() and protected:

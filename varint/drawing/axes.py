@@ -13,9 +13,9 @@ from varint.drawing.picture import plain
 from varint.drawing.style import SMALL, TEXT
 
 LABEL_LINE = 20  # maximum number of characters in a line of an axis label
-LONGEST_NAME = 40  # maximum number of characters of a name in a legend; longer names are cut inside
-LAST = 18  # characters of its end that a cut name keeps: " contact force x"
-# Estimated ratio of the width of axes after the layout to that before it; for the number of columns of a legend
+LONGEST_NAME = 40  # maximum number of characters of a name in a legend; longer names are shortened in the middle
+LAST = 18  # number of characters kept at the end of a shortened name, enough for " contact force x"
+# Estimated factor by which the layout widens axes; for the number of columns of a legend
 LAYOUT_GAIN = 1.1
 LETTER_WIDTH = 0.52  # mean width of a letter of a legend, over the font size
 HANDLE_WIDTH = 3.4  # width of the handle (sample) of a legend entry with its gaps, over the font size
@@ -96,8 +96,8 @@ def wrapped(label: str) -> str:
 def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
     """Draw the legend above ``axes``: one of ``names`` for each of ``handles``.
 
-    Without names there is no legend. Names longer than `LONGEST_NAME` are cut inside; ``$`` and a leading ``_`` have no
-    special meaning, and control characters are printed as escapes.
+    Without names there is no legend. Names longer than `LONGEST_NAME` are shortened in the middle; ``$`` and a leading
+    ``_`` have no special meaning, and control characters are printed as escapes.
     """
     texts = [printable(_shortened_inside(name)) for name in names]
     if not texts:
@@ -113,7 +113,7 @@ def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
 
 
 def _shortened_inside(name: str) -> str:
-    """Return a name that begins and ends as ``name`` does: the end of a curve's says quantity and component."""
+    """Return ``name``, shortened in the middle: the end of a curve's name gives its quantity and component."""
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - LAST - 5]} ... {name[-LAST:]}"
 
 

@@ -100,7 +100,7 @@ class Mechanism(CompiledStructure):
             names = [known_name(which, self.force_index, label)]
         for name in names:
             if isinstance(force := self.force(name), JointCompliance):
-                raise MechanismError(f"remove: {force.label}: make the joint with compliance=None in place of it")
+                raise MechanismError(f"remove: {force.label} belongs to its joint: set compliance=None on the joint")
         return names
 
     def state(
@@ -136,16 +136,17 @@ class Mechanism(CompiledStructure):
         Named joints have exactly the specified coordinates and rates. Named bodies come as close to their poses and
         velocities as the joints allow; the joints that carry them follow.
 
-        A joint that is neither named nor carries a named body moves only if a loop, a coupling or a force with a
-        constraint connects it to such a joint; its motion starts from the reference configuration. The rest keep the
+        Any other joint moves only if a loop, a coupling or a force with a constraint connects it to a joint that is
+        named or carries a named body; its motion starts from the reference configuration. The rest keep the
         coordinates of ``start`` if ``coordinates`` are specified, else those of the reference configuration.
 
         A loop is moved to the specified coordinates in small steps, on the branch of the reference configuration. The
         path skips full turns that leave the pose unchanged, unless couplings count them.
 
-        Rates that these arguments leave open are chosen by least squares: first the angular rates of joints, then the
-        linear ones. For example, a base on driven wheels does not pitch. Compliant joints are treated as rigid. If only
-        coordinates and rates are specified, beams move as rigid bodies, and deform only if the joints require it.
+        Rates that these arguments leave open are the smallest ones, by least squares: the angular rates of joints are
+        minimised first, then the linear ones, as far as they are still free. So a base on driven wheels does not pitch.
+        Compliant joints are treated as rigid. If only coordinates and rates are specified, beams move as rigid bodies,
+        and deform only if the joints require it.
 
         The state stores the specified coordinates including full turns: springs, stops and servos start from them. If a
         joint is set only through poses of bodies, its angle is the one nearest to zero, or to the middle of the range
@@ -276,16 +277,16 @@ class Mechanism(CompiledStructure):
             little as the targets require, so that loops and elbows stay on their branch where the targets permit.
 
         Joints are closed, couplings hold, and coordinates stay within their stops. Compliant joints are treated as
-        rigid. If the nearest points on this way are not at the targets, some poses beside it
-        are tried, the same each time.
+        rigid. If the search ends away from the targets, it is repeated from poses beside that end, the same ones in
+        each call.
 
         Raises
         ------
         ArgumentError
             Unknown bodies, wrong shapes, no target.
         StateError
-            A state or a name in ``hold`` that does not match the mechanism; targets that were not reached: the error
-            has the distance that is left, and the joints at their stops.
+            A state or a name in ``hold`` that does not match the mechanism; targets that were not reached: the
+            message gives the distance that is left, and the joints at their stops.
         """
         twin = self.rigid_twin
         return pose(twin, twin.compiled, targets, hold, self.state() if state is None else state)

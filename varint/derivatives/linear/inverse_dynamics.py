@@ -53,10 +53,10 @@ def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None
     """Return the efforts at joint coordinates that produce the motion of a run, at each of its T recorded nodes.
 
     They replace the commanded forces along joint coordinates (motors, servos, prescribed motions of joints), at whose
-    coordinates they act by default. Prescribed motions of bodies are removed without an effort. All other forces and
-    loads act as recorded; accelerations are those of the run. A run in maximal coordinates is evaluated by constraints:
-    the cost per node is linear in the number of bodies of a tree. A run in reduced coordinates is evaluated by a dense
-    least-squares problem per node, one equation per reduced coordinate.
+    coordinates they act by default. Prescribed motions of bodies are removed too, but no effort takes their place. All
+    other forces and loads act as recorded; accelerations are those of the run. A run in maximal coordinates is
+    evaluated by constraints: the cost per node is linear in the number of bodies of a tree. A run in reduced
+    coordinates is evaluated by a dense least-squares problem per node, one equation per reduced coordinate.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class _Place(NamedTuple):
 class _Motion(NamedTuple):
     """Motion of a run and the loads that act in it, without the efforts to be determined; bodies in mechanism order.
 
-    mechanism : that of the run, without the forces that the efforts replace
+    mechanism : that of the run, without the forces that are left out
     places : the c joint coordinates with an effort
     arrays : position (T, nb, 3), m, world; quaternion (T, nb, 4), body to world; velocity (T, nb, 3), m/s, world;
         angular velocity (T, nb, 3), rad/s, body axes
@@ -144,9 +144,9 @@ class _PrescribedAcceleration(AlongCoordinate):
 
 
 def _motion(trajectory: Trajectory, joints: Sequence[str] | None) -> _Motion:
-    """Return the motion of ``trajectory``, its other loads, and where efforts are sought.
+    """Return the motion of ``trajectory``, its loads without commanded forces, and the coordinates with an effort.
 
-    These are the coordinates of ``joints``; if None, those of the commanded forces.
+    The coordinates are those of ``joints``; if None, those of the commanded forces.
 
     Raises ArgumentError for unsupported forces, unknown joints, forces along Euler angles unless there are ``joints``,
     and if there is no coordinate to act at.
@@ -199,7 +199,7 @@ def _acts_along(force: Force) -> bool:
 
 
 def _is_replaced(force: Force) -> bool:
-    """Return whether the efforts replace ``force``: commanded along a joint coordinate, or the motion of a body."""
+    """Return whether ``force`` is left out: one along a joint coordinate with an input, or a prescribed body motion."""
     return _acts_along(force) or isinstance(force, Moved)
 
 

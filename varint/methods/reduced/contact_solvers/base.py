@@ -13,8 +13,8 @@ E (nq, k), and
     y = target + (B E)^T z,    target = E^T (b - A p)
     u = S z + u0,              S = (B E) (B E)^T,    u0 = B (p + E target)
 
-S (n, n) is the Delassus matrix, u0 the rates without contact impulses, y (k,) the rates left free by G, and target (k,)
-their values without contact impulses.
+S (n, n) is the Delassus matrix, u0 the rates without contact impulses, y (k,) the coordinates of the rates that G
+leaves free, k = nq - rank G, and target (k,) their values without contact impulses.
 
 Rows are in the order of `Contacts`: m one-sided ones (hard stops, then normals of contact points), joint friction, two
 tangents per contact point. Along a one-sided row a positive rate opens the gap of the stop or contact, and a positive
@@ -56,8 +56,8 @@ class VelocityProblem(NamedTuple):
     free : (n,) float
         u0, rates without contact impulses.
     bound : (m,) float
-        Lower bounds of the rates along the one-sided rows: about -gap / dt of an open gap; of a violated
-        gap the rate at which it returns, -baumgarte * gap (`varint.redmax`).
+        Lower bounds of the rates along the one-sided rows: about -gap / dt if the gap is open, and
+        -baumgarte * gap, the rate at which it returns, if it is violated (`varint.redmax`).
     start : (n,) float
         Impulses of the last step: initial guess of an iteration; do not modify in place.
     movable : (n,) bool
@@ -102,7 +102,7 @@ class Rival(Contacts):
     joint_friction: ClassVar[bool] = False
 
     def __init__(self, equations: Equations) -> None:
-        """Number the rows of the mechanism of ``equations``."""
+        """Refuse restitution; set `normal_rows` and `tangent_rows` of the mechanism that ``equations`` belong to."""
         super().__init__(equations)
         for s in np.flatnonzero(self.restitution > 0.0):
             label = self._label(self.element[s])
@@ -136,7 +136,8 @@ class Rival(Contacts):
     def _impulses(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:
         """Build the `VelocityProblem` of the step ``task`` and return its impulses z (n,), N s or N m s.
 
-        ``task``: the step without contacts, with p, E and target of the module as ``task.rest``. ``rows``: the contact
+        ``task``: the step without contacts; ``task.rest`` holds p, E and target as defined at the top of this file.
+        ``rows``: the contact
         rows at the pose of the step. ``bound`` (m,): lower bounds of the rates, as in `VelocityProblem`.
         """
         rest, along = task.rest, rows.by_rates
