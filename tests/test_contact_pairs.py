@@ -105,7 +105,7 @@ def test_a_body_that_is_hinged_to_the_world_does_not_touch_the_ground_but_its_li
 
 
 def test_what_is_wrong_is_said():
-    with pytest.raises(vi.MechanismError, match="bodies='all' are all pairs there are: leave out others"):
+    with pytest.raises(vi.MechanismError, match="bodies='all' has every pair already: leave out others"):
         vi.ContactPairs("c", bodies="all", others=["world"])
     with pytest.raises(vi.MechanismError, match="pairs are two names of bodies, got 'ab'"):
         vi.ContactPairs("c", bodies="all", without=["ab"])

@@ -96,7 +96,7 @@ def _edges(solid: Solid) -> np.ndarray:
         ends = 2.0 * sizes[0] if solid.kind == "capsule" else 0.0
         return np.array([2.0 * sizes[0], 2.0 * sizes[0], sizes[1] + ends])
     if solid.kind == "mesh":
-        return np.ptp(solid.vertices, axis=0)
+        return np.ptp(solid.vertices, axis=0) if len(solid.vertices) else np.zeros(3)
     return {"box": sizes, "sphere": np.repeat(2.0 * sizes[:1], 3), "ellipsoid": 2.0 * sizes}[solid.kind]
 
 
@@ -114,6 +114,8 @@ def _distance(solid: Solid, place: np.ndarray) -> float:
 
 def _sizes(structure: Structure) -> Iterable[str]:
     sizes = {body.name: _size(body) for body in structure.bodies if body.name not in structure.rotors}
+    if not sizes:
+        return
     largest, smallest = max(sizes, key=sizes.__getitem__), min(sizes, key=sizes.__getitem__)
     if sizes[largest] > APART * sizes[smallest]:
         yield f"'{largest}' is {sizes[largest]:.3g} m long, '{smallest}' {sizes[smallest]:.3g} m: {METRES}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from varint.base.checks import known_name, of_type, sequence_of
+from varint.base.checks import known_name, of_type, sequence_of, shown
 from varint.base.display import names_text
 from varint.base.errors import ArgumentError, StateError
 from varint.derivatives.linear.linearization import Linearization, linearize
@@ -18,7 +18,7 @@ from varint.model.forces.commanded import Commanded
 from varint.model.forces.joint import Motor
 from varint.model.state import State
 
-ITERATIONS = 20  # of Newton's method; one finds inputs that the efforts are linear in
+ITERATIONS = 20  # of Newton's method; one is enough if the efforts are linear in the inputs
 RANK = 1e-9  # of the largest singular value: combinations of inputs below it move nothing
 HELD = 1e-9  # of the accelerations without the inputs, and of those by them: what is left is round-off
 DEAD = 1e-9  # m/s^2 or rad/s^2: accelerations below it count as rest
@@ -64,6 +64,8 @@ def holding(
         owners = [force.name for force in drives]
     else:
         owners, motors = _motors_at(mechanism, joints, {force.name for force in others})
+    if not motors and joints is not None:
+        raise ArgumentError(f"joints: name a joint of '{mechanism.name}' that can move, got {shown(joints)}")
     if not motors:
         raise ArgumentError(
             f"'{mechanism.name}' has no drive along a joint coordinate, such as a motor: use joints= to name the joints"
@@ -97,6 +99,11 @@ def held_inputs(mechanism: Mechanism, state: State | None, names: Sequence[str])
         if np.abs(left + B @ change).max() > max(DEAD, HELD * max(np.abs(left).max(), np.abs(B * change).max())):
             break
         mechanism = with_inputs(mechanism, dict(zip(names, (inputs + change).tolist(), strict=True)))
+    else:
+        raise StateError(
+            f"the inputs of {names_text(names)} that hold '{mechanism.name}' were not found in {ITERATIONS} iterations:"
+            " start from inputs that are nearer to them"
+        )
     raise _not_held(mechanism, system, left + B @ np.linalg.lstsq(B, -left, RANK)[0], names)
 
 
@@ -112,8 +119,11 @@ def _with_input(force: Any, inputs: dict[str, float]) -> Force:
 def _motors_at(mechanism: Mechanism, joints: Sequence[str], used: set[str]) -> tuple[list[str], list[Any]]:
     """Return motors at each coordinate of ``joints`` with names that are not ``used``, and the joint of each."""
     owners, motors = [], []
-    for name in sequence_of(joints, "joints", "names", ArgumentError):
+    checked = sequence_of(joints, "joints", "names", ArgumentError)
+    for name in checked:
         known_name(name, mechanism.joint_index, f"joints: '{mechanism.name}' has no joint", ArgumentError)
+        if list(checked).count(name) > 1:
+            raise ArgumentError(f"joints: '{name}' is named twice")
         for k in range(mechanism.joint(name).dof):
             own = f"{name} {k}"
             while own in used:

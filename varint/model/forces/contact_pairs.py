@@ -20,13 +20,13 @@ ALL: Literal["all"] = "all"
 @register
 @dataclass(frozen=True, eq=False)
 class ContactPairs(Force):
-    """`Contact` of all ``bodies`` with each other, or with all of ``others``, but of neighbours by joints.
+    """`Contact` of all ``bodies`` with each other, or with all of ``others``, except of bodies that a joint connects.
 
     ``bodies`` = "all": all with collision shapes, and the ground if there is one. Else ``bodies`` and ``others`` may
-    have ``"world"`` among them. Left out are pairs that a joint connects, also through bodies that are fixed to one of
-    them without the world between, pairs within such a rigid group, and the pairs of bodies in ``without``. The law is
-    that of `Contact`. ``traj.force`` and ``traj.contact_force`` are sums over all pairs, ``traj.penetration`` is the
-    largest; ``traj.contacts`` has each point with its bodies.
+    have ``"world"`` among them. Left out are pairs that a joint of any kind connects (also a `Rod`), also through
+    bodies that are rigidly fixed to one of them (not through the world), pairs within such a rigid group, and the pairs
+    of bodies in ``without``. The law is that of `Contact`. ``traj.force`` and ``traj.contact_force`` are sums over all
+    pairs, ``traj.penetration`` is the largest; ``traj.contacts`` has each point with its bodies.
 
     Raises MechanismError where no pair is left, and where the shapes of a pair cannot touch each other.
     """
@@ -43,11 +43,12 @@ class ContactPairs(Force):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("bodies", "others"):
-            if name == "others" or self.bodies != ALL:
-                names = sequence_of(getattr(self, name), f"{name} of {self.label}", "names of bodies")
+            groups = getattr(self, name)
+            if name == "others" or not isinstance(groups, str) or groups != ALL:
+                names = sequence_of(groups, f"{name} of {self.label}", "names of bodies")
                 self._set(name, tuple(check_name(body, f"a body of {self.label}") for body in names))
         if self.bodies == ALL and self.others:
-            raise MechanismError(f"{self.label}: bodies='all' are all pairs there are: leave out others")
+            raise MechanismError(f"{self.label}: bodies='all' has every pair already: leave out others")
         pairs = sequence_of(self.without, f"without of {self.label}", "pairs of bodies")
         self._set("without", tuple(self._pair(pair) for pair in pairs))
         law = {"friction": self.friction, "restitution": self.restitution, "rolling": self.rolling}
@@ -63,7 +64,8 @@ class ContactPairs(Force):
     def elements(self, structure: "Structure") -> list[Element]:
         pairs = self.pairs(structure)
         if not pairs:
-            raise MechanismError(f"{self.label} has no pair of bodies that no joint connects" + self._advice(structure))
+            why = "has no pair of bodies left: joints connect all of them, or without= leaves them out"
+            raise MechanismError(f"{self.label} {why}{self._advice(structure)}")
         return [element for pair in pairs for element in self._between(structure, pair)]
 
     def pairs(self, structure: "Structure") -> list[tuple[str, str]]:
@@ -75,12 +77,13 @@ class ContactPairs(Force):
         return [pair for key, pair in chosen.items() if key in apart]
 
     def of_bodies(self, names: Collection[str]) -> "ContactPairs | None":
-        """Return the contacts between bodies among ``names`` alone; None if no body is left."""
-        if self.bodies == ALL:
-            return self
-        bodies, others = ([name for name in each if name in names] for each in (self.bodies, self.others))
+        """Return the contacts of the bodies among ``names`` with each other; None if no pair is left."""
         without = [pair for pair in self.without if set(pair) <= set(names)]
-        left = bodies and (others or not self.others)
+        if self.bodies == ALL:
+            return replace(self, without=without)
+        bodies, others = ([name for name in each if name in names] for each in (self.bodies, self.others))
+        pairs = itertools.product(bodies, others) if self.others else itertools.combinations(bodies, 2)
+        left = {frozenset(pair) for pair in pairs if pair[0] != pair[1]} - {frozenset(pair) for pair in without}
         return replace(self, bodies=bodies, others=others, without=without) if left else None
 
     def _named(self, structure: "Structure") -> Iterable[tuple[str, str]]:
@@ -97,7 +100,7 @@ class ContactPairs(Force):
         return Contact(self.name, a, b, **law).elements(structure)
 
     def _advice(self, structure: "Structure") -> str:
-        if self.bodies != ALL or structure.ground or any(body.collision for body in structure.bodies):
+        if self.bodies != ALL or any(body.collision for body in structure.bodies):
             return ""
         return ": no body has collision shapes, give vi.Body(..., collision=[...])"
 
