@@ -10,6 +10,7 @@ from varint.model.forces.hard_contact import HardContact
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.step.contacts.depths import depths_of_pairs
+from varint.step.contacts.finding import find_between
 from varint.step.workspace import workspace
 
 DEEPEST = 1e-8  # of the size of the parts: so deep a contact may start
@@ -71,6 +72,7 @@ def _overlaps(
     depth = np.zeros((len(position), len(contacts.pair_shape)))
     ws = workspace(compiled.plan, functions=compiled.functions, prepared=False)  # depths take no step
     nodes = np.ascontiguousarray(position[:, order]), np.ascontiguousarray(quat_wxyz[:, order])
+    find_between.prepare()
     depths_of_pairs(compiled.plan, ws, *nodes, depth)
     names = [*(mechanism.bodies[i].name for i in order), WORLD]
     overlaps = []
