@@ -157,3 +157,71 @@ def test_a_body_that_holds_stays():
     with pytest.raises(vi.StateError, match="does not reach"):
         floating.pose({("fore", TIP): (0.4, 0.0, 0.5)}, hold="base")
     assert floating.point(floating.pose({("fore", TIP): (3, 2, 1)}), "fore", TIP) == pytest.approx([3, 2, 1], abs=1e-9)
+
+
+def test_stops_of_euler_angles_are_refused_by_name():
+    bob = vi.Body.rod("bob", (0, 0, 0), (0, 0, -1), mass=1.0)
+    joint = vi.Spherical("ball", "world", "bob", point=(0, 0, 0))
+    stop = vi.JointStop("s", joint="ball", coordinate=1, angles="xyz", lower=-0.2, upper=0.2)
+    mechanism = vi.Mechanism("pendulum", [bob], [joint], forces=[stop])
+    with pytest.raises(vi.ArgumentError, match=r"pose: .*'s' bounds an Euler angle .* Hold joint 'ball'"):
+        mechanism.pose({("bob", (0, 0, -1)): (0, 1, 0)})
+
+
+def test_an_open_start_closes_with_what_holds():
+    plain = arm()
+    mechanism = vi.Mechanism("floating", plain.bodies, [vi.Free("base", "world", "upper"), plain.joints[1]])
+    start = mechanism.state()
+    away = start.position + [[0, 0, 0], [0.01, 0, 0]]
+    start = start.of_bodies(away, start.quat_wxyz, np.ones((2, 3)), np.ones((2, 3)))
+    for hold in ("upper", "base"):
+        state = mechanism.pose({("fore", TIP): (0.4, 0.0, 0.3)}, hold=hold, state=start)
+        assert state.position[0] == pytest.approx(start.position[0], abs=1e-12)
+        assert state.quat_wxyz[0] == pytest.approx(start.quat_wxyz[0], abs=1e-12)
+
+
+def test_stops_of_a_loop_hold_to_round_off():
+    plain = vi.mechanisms.four_bar()
+    there, stop_at = plain.state(coordinates={"crank pivot": 0.9}), plain.state(coordinates={"crank pivot": 0.88})
+    limit = float(plain.coordinates(stop_at)["rocker pivot"])
+    inside = float(plain.coordinates(plain.state())["rocker pivot"])
+    lower, upper = sorted((limit, limit + 3 * np.sign(inside - limit)))
+    stop = vi.JointStop("stop", joint="rocker pivot", lower=lower, upper=upper)
+    mechanism = vi.Mechanism("stopped", plain.bodies, plain.joints, forces=[*plain.forces, stop])
+    pin = plain.joint("rocker pin")
+    key = (pin.body_a, tuple(pin.point))
+    with pytest.raises(vi.StateError, match=r"does not reach .* with 'rocker pivot' at its stop"):
+        mechanism.pose({key: plain.point(there, *key)}, state=mechanism.state())
+    state = mechanism.pose({key: plain.point(stop_at, *key)}, state=mechanism.state())
+    assert lower - 2e-9 <= float(mechanism.coordinates(state)["rocker pivot"]) <= upper + 2e-9
+
+
+def geared(ratio):
+    """A pinion beside an arm of 1 m along x, which turns by 1 / ``ratio`` of it."""
+    y = {"axis": (0, 1, 0)}
+    bodies = [
+        vi.Body.cylinder("pinion", radius=0.1, length=0.1, mass=1.0, position=(0, 1, 0)),
+        vi.Body.rod("arm", (0, 0, 0), (1, 0, 0), mass=1.0),
+    ]
+    joints = [
+        vi.Revolute("pinion pivot", "world", "pinion", point=(0, 1, 0), **y),
+        vi.Revolute("arm pivot", "world", "arm", point=(0, 0, 0), **y),
+    ]
+    gear = vi.Coupling("gear", terms=[("pinion pivot", 0, 1.0), ("arm pivot", 0, -ratio)])
+    return vi.Mechanism("geared", bodies, joints, forces=[gear])
+
+
+def test_couplings_count_turns_from_the_state():
+    mechanism = geared(3.0)
+    start = mechanism.state(coordinates={"pinion pivot": 4 * np.pi})  # the arm at 4/3 pi
+    target = 4 * np.pi / 3 + 0.2
+    state = mechanism.pose({("arm", (1, 0, 0)): (np.cos(target), 0, -np.sin(target))}, state=start)
+    q = mechanism.coordinates(state)
+    assert float(q["pinion pivot"]) == pytest.approx(3 * target, abs=1e-8)
+    assert np.cos(float(q["arm pivot"])) == pytest.approx(np.cos(target), abs=1e-8)
+
+
+@pytest.mark.slow
+def test_a_search_that_is_cut_says_so():
+    with pytest.raises(vi.StateError, match=r"ended after 2100 steps while it still came nearer.* state= nearer"):
+        geared(3000.0).pose({("arm", (1, 0, 0)): (0, 0, -1)})

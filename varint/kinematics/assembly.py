@@ -236,7 +236,7 @@ def _closed(
     placed = set(holding.placed)
     at_coordinates = placed == coordinates.keys() and not (strains or still or heavy_x or heavy_R)
     if at_coordinates and are_closed(structure, compiled, x, R):
-        _check_sense(structure, x, R)
+        check_sense(structure, x, R)
         return x, R
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
     here = _starts(compiled, frames, coordinates, placed, x, R)
@@ -287,7 +287,7 @@ def _closed(
                 counter.follow(x, R)
             if share == 0:
                 here = _starts(compiled, frames, coordinates, placed, x, R)
-    _check_sense(structure, x, R)
+    check_sense(structure, x, R)
     return x, R
 
 
@@ -403,7 +403,8 @@ def _matched(
     return motion
 
 
-def _check_sense(structure: Structure, x: np.ndarray, R: np.ndarray) -> None:
+def check_sense(structure: Structure, x: np.ndarray, R: np.ndarray) -> None:
+    """Raise AssemblyError if a joint is flipped."""
     joint = flipped_joint(structure, x, R)
     if joint is not None:
         raise AssemblyError(

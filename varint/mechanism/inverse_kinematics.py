@@ -14,26 +14,30 @@ from numpy.typing import ArrayLike
 
 from varint.base.checks import array_of, known_name, of_type, shown
 from varint.base.display import names_text, numbers_text
-from varint.base.errors import ArgumentError, StateError
-from varint.kinematics.assembly import assemble, checked_state, split_held, state_of
-from varint.kinematics.closure import LONGEST_TURN, TOLERANCE, Closure, Weld
+from varint.base.errors import ArgumentError, AssemblyError, StateError
+from varint.kinematics.assembly import check_sense, checked_state, split_held, state_of
+from varint.kinematics.closure import LONGEST_TURN, TOLERANCE, Closure, Coordinate, Weld
 from varint.kinematics.frames import JointFrames, in_body, moved, nearest_coordinates, with_world
-from varint.kinematics.turns import refollowed
+from varint.kinematics.open_loops import conflict
+from varint.kinematics.turns import checked_turns, count_from, kept_sums, near_values, reference_of, refollowed
+from varint.model.forces.along import AlongCoordinate
 from varint.model.rotation_vectors import cross_matrix
 from varint.model.state import State
 from varint.model.structure import Structure
 from varint.plan import Compiled
 
-ITERATIONS = 300
-CLOSING = 30  # corrections that close the joints after a step
+ITERATIONS = 300  # steps of a descent
+STARTING = 1000  # corrections that close the joints of the start
+CLOSING = 30  # the same after a step
 REACHED = 1e-9  # sizes of a part: points that near are at their targets
 NO_RANK = 1e-9  # of the largest singular value of the rows of joints: redundant rows
 LEAST_DAMPING = 1e-12
 MOST_DAMPING = 1e6
-NUDGES, NUDGE = 6, 0.1  # starts beside one that gains nothing, such as a stretched arm; rad, or sizes of a part
+NUDGES, NUDGE = 6, 0.5  # starts beside one that gains nothing, such as a stretched arm; rad, or sizes of a part
 GAIN = 1e-4  # of the distance: less, over PATIENCE steps, is no progress
 PATIENCE = 12
 AT_STOP = 1e-6  # m or rad
+BEYOND = 1e-9  # m or rad, past a stop: round-off
 
 Target = str | tuple[str, ArrayLike]  # a body, of which the centre of mass is meant, or a body and one of its points
 
@@ -88,16 +92,16 @@ def pose(
 ) -> State:
     """Return the state at rest with points at their targets, see `Mechanism.pose`."""
     points = _checked(structure, targets)
-    checked_state(structure, start, "state of the pose")
-    bodies, joints = split_held(structure, hold)
-    start = assemble(structure, compiled, start, (), None, None)
-    search = _Search(structure, compiled, points, bodies, joints, start)
+    position, quats, _, _ = checked_state(structure, start, "state of the pose")
+    near = reference_of(structure).values | checked_turns(structure, start, "state of the pose")
+    search = _Search(structure, compiled, points, *split_held(structure, hold), position, quats, near)
     best = search.run()
     if best.distance > REACHED * compiled.length:
         raise _unreached(search, list(targets), best)
     turns = {joint.name: q for joint, q in zip(structure.joints, best.q, strict=True) if joint.name in start.turns}
-    at_rest = state_of(best.x, best.R, np.zeros((len(best.x), 6)), like=start.quat_wxyz)
-    state = replace(at_rest, turns=turns, memory=start.memory, beyond_stops=start.beyond_stops)
+    at_rest = state_of(best.x, best.R, np.zeros((len(best.x), 6)), like=quats)
+    memory = {name: values for name, values in start.memory.items() if not kept_sums(structure, name)}
+    state = replace(at_rest, turns=turns, memory=memory, beyond_stops=start.beyond_stops)
     return refollowed(structure, compiled, state)
 
 
@@ -119,7 +123,10 @@ def _checked(structure: Structure, targets: Mapping[Target, ArrayLike]) -> list[
 
 
 class _Search:
-    """The search for a pose from ``start``, with the ``bodies`` and ``joints`` that hold."""
+    """The search for a pose from bodies at ``position``, ``quats``, with the ``bodies`` and ``joints`` that hold.
+
+    ``near``: coordinates (dof,) of joints, by name, that have their turns there.
+    """
 
     def __init__(
         self,
@@ -128,19 +135,26 @@ class _Search:
         points: list[_PointTarget],
         bodies: list[int],
         joints: list[str],
-        start: State,
+        position: np.ndarray,
+        quats: np.ndarray,
+        near: Mapping[str, np.ndarray],
     ) -> None:
         self.structure, self.points, self.length = structure, points, compiled.length
         self.frames = [JointFrames(structure, joint) for joint in structure.joints]
-        x, R = with_world(start.position, start.quat_wxyz)
+        self.compiled, self.cut = compiled, False  # whether the last descent ended while it gained
+        x, R = with_world(position, quats)
         held = [self.frames[structure.joint_index[name]] for name in joints]
-        welds = [Weld(frames, *frames.relative_pose(x, R)) for frames in held]
-        self.closure = Closure(structure, compiled, asked=welds, still=bodies, alike=True)
+        self.welds = [Weld(frames, *frames.relative_pose(x, R)) for frames in held]
+        self.bodies, self.closure = bodies, Closure(structure, compiled, asked=self.welds, still=bodies, alike=True)
         measured = [frames.measure(x, R) for frames in self.frames]
-        self.start = self._at(
-            x, R, [start.turns.get(j.name, q) for j, q in zip(structure.joints, measured, strict=True)]
-        )
-        self.bounds = [*self._bounds()]
+        guess = self._at(x, R, [near.get(j.name, q) for j, q in zip(structure.joints, measured, strict=True)])
+        self._count(guess)
+        x, R, gap = self.closure.close(x, R, STARTING)
+        if not self.closure.is_closed(gap, x):
+            raise AssemblyError(f"state of the pose: {conflict(structure, self.closure, x, R, bodies, joints, (), '')}")
+        check_sense(structure, x, R)
+        self.start = self._at(x, R, guess.q)
+        self.bounds = [*self._bounds(joints)]
 
     def run(self) -> _Pose:
         """Return the nearest pose that was found: from the start, then from poses beside the nearest one."""
@@ -148,15 +162,17 @@ class _Search:
         for _ in range(NUDGES):
             if best.distance <= REACHED * self.length:
                 break
-            nudge = NUDGE * random.standard_normal((self._motions(best)[0].shape[1],))
-            beside = self._step(best, nudge, 0.0)
+            beside: _Pose | None = best
+            if not self.cut:
+                nudge = NUDGE * self.length * random.standard_normal((self._motions(best)[0].shape[1],))
+                beside = self._step(best, nudge, 0.0)
             reached = best if beside is None else self._descend(beside)
             best = min(best, reached, key=lambda pose: pose.distance)
         return best
 
     def _descend(self, here: _Pose) -> _Pose:
         """Return the pose at which steps from ``here`` gain nothing any more."""
-        factor, before = 1.0, [here.distance]
+        factor, before, self.cut = 1.0, [here.distance], False
         for _ in range(ITERATIONS):
             if here.distance <= TOLERANCE * self.length or factor > MOST_DAMPING:
                 break
@@ -169,6 +185,8 @@ class _Search:
                 continue
             factor, here = max(0.25 * factor, LEAST_DAMPING), ahead
             before.append(here.distance)
+        else:
+            self.cut = True
         return here
 
     def _step(self, here: _Pose, wanted: np.ndarray | None, damping: float) -> _Pose | None:
@@ -186,15 +204,40 @@ class _Search:
         step = motions @ _bounded(matrix, right, *self._inequalities(here, motions))
         d = self.closure.motion(step)
         longest = max(np.abs(d[:, :3]).max() / self.length, np.linalg.norm(d[:, 3:], axis=1).max())
-        x, R = moved(here.x, here.R, d * min(1.0, LONGEST_TURN / max(longest, 1e-300)))
+        allowed = LONGEST_TURN if wanted is None else NUDGE
+        x, R = moved(here.x, here.R, d * min(1.0, allowed / max(longest, 1e-300)))
         x, R, gap = self.closure.close(x, R, CLOSING)
-        return self._at(x, R, here.q) if self.closure.is_closed(gap, x) else None
+        ahead = self._at(x, R, here.q)
+        if beyond := self._beyond(ahead):  # bounds hold to first order: those coordinates end at their stops
+            at_stops = [
+                Coordinate(
+                    self.frames[bound.joint],
+                    bound.coordinate,
+                    float(np.clip(ahead.q[bound.joint][bound.coordinate], bound.lower, bound.upper)),
+                    ahead.q[bound.joint],
+                )
+                for bound in beyond
+            ]
+            closure = Closure(
+                self.structure,
+                self.compiled,
+                asked=[*self.welds, *at_stops],
+                still=self.bodies,
+                alike=True,
+                ws=self.closure.ws,
+            )
+            x, R, gap = closure.close(x, R, CLOSING)
+            ahead = self._at(x, R, ahead.q)
+        return ahead if self.closure.is_closed(gap, x) and not self._beyond(ahead) else None
 
     def _motions(self, here: _Pose) -> tuple[np.ndarray, np.ndarray]:
         """Return an orthonormal basis (6 nb + 6, n) of the motions that the joints allow, and the ways' changes."""
+        self._count(here)
         _, G = self.closure.evaluate(here.x, here.R)
         A = self.closure.matrix(G, self.closure.row_size(G))
         rows = A if isinstance(A, np.ndarray) else A.toarray()
+        if len(rows) > rows.shape[1]:
+            rows = np.linalg.qr(rows, mode="r")
         _, sizes, V = np.linalg.svd(rows)
         rank = int((sizes > NO_RANK * sizes.max(initial=0.0)).sum())
         moving = np.abs(self.closure.root).sum(axis=1).ravel() > 0.0  # not the world, nor bodies that hold
@@ -230,11 +273,28 @@ class _Search:
         ]
         return _Pose(x, R, q, np.concatenate([point.rows(x, R)[0] for point in self.points]))
 
-    def _bounds(self) -> Iterable[_Bound]:
-        """Yield the ranges of coordinates; a start beyond a stop may stay as far beyond."""
+    def _count(self, here: _Pose) -> None:
+        """Let couplings count turns from the coordinates of a pose."""
+        q = {joint.name: q for joint, q in zip(self.structure.joints, here.q, strict=True)}
+        count_from(self.compiled.plan, self.closure.ws, near_values(self.compiled, q))
+
+    def _beyond(self, pose: _Pose) -> list[_Bound]:
+        """Return the bounds that a pose is beyond."""
+        q = [pose.q[bound.joint][bound.coordinate] for bound in self.bounds]
+        ranges = zip(self.bounds, q, strict=True)
+        return [bound for bound, at in ranges if not bound.lower - BEYOND <= at <= bound.upper + BEYOND]
+
+    def _bounds(self, held: list[str]) -> Iterable[_Bound]:
+        """Yield the ranges of coordinates, but of joints that hold; a start beyond a stop may stay as far beyond."""
         for force in self.structure.forces:
-            if (bounds := force.joint_range()) is not None:
+            bounds = force.joint_range()
+            if bounds is not None and bounds[0] not in held:
                 name, number, lower, upper = bounds
+                if isinstance(force, AlongCoordinate) and force.angles:
+                    raise ArgumentError(
+                        f"pose: {force.label} bounds an Euler angle ('{force.angles}'), which a pose cannot keep within"
+                        f" its stops. Hold joint '{name}', or give it stops without angles="
+                    )
                 joint = self.structure.joint_index[name]
                 q = float(self.start.q[joint][number])
                 yield _Bound(joint, number, min(lower, q), max(upper, q))
@@ -261,7 +321,10 @@ def _bounded(matrix: np.ndarray, right: np.ndarray, C: np.ndarray, b: np.ndarray
     rows = np.linalg.solve(T.T, C.T).T
     least = b - rows @ aim
     size = max(float(np.abs(least).max()), 1e-300)  # of w
-    multipliers, _ = nnls(np.vstack([rows.T, least / size]), np.append(np.zeros(len(z)), 1.0))
+    try:
+        multipliers, _ = nnls(np.vstack([rows.T, least / size]), np.append(np.zeros(len(z)), 1.0))
+    except RuntimeError:  # too many iterations
+        return np.zeros(len(z))
     residual = np.vstack([rows.T, least / size]) @ multipliers - np.append(np.zeros(len(z)), 1.0)
     if not abs(residual[-1]) > NO_RANK:  # no step holds the bounds
         return np.zeros(len(z))
@@ -276,8 +339,14 @@ def _unreached(search: _Search, keys: list[Target], best: _Pose) -> StateError:
     name = key if isinstance(key, str) else key[0]
     stops = search.stops_at(best)
     at_stops = f", with {names_text(stops)} at {'its stop' if len(stops) == 1 else 'their stops'}" if stops else ""
+    advice = "Give nearer targets, hold less, or begin from another state=, on whose branch they are"
+    if search.cut:
+        advice = (
+            f"The search ended after {(NUDGES + 1) * ITERATIONS} steps while it still came nearer, as behind a large"
+            f" gear ratio, where a step turns no body by more than {LONGEST_TURN:g} rad: begin from a state= nearer to"
+            " the targets"
+        )
     return StateError(
         f"pose: '{search.structure.name}' does not reach its targets from this state: the point of '{name}' stays"
-        f" {by_point[far]:.3g} m from {numbers_text(point.goal)}{at_stops}. Give nearer targets, hold less, or begin"
-        " from another state=, on whose branch they are"
+        f" {by_point[far]:.3g} m from {numbers_text(point.goal)}{at_stops}. {advice}"
     )

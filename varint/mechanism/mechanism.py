@@ -277,13 +277,14 @@ class Mechanism(CompiledStructure):
             little as the targets require, so that loops and elbows stay on their branch where the targets permit.
 
         Joints are closed, couplings hold, and coordinates stay within their stops. Compliant joints are treated as
-        rigid. If the search ends away from the targets, it is repeated from poses beside that end, the same ones in
+        rigid, and stops of lengths are ignored. Joints that are open in ``state`` are closed first, with ``hold`` held.
+        If the search ends away from the targets, it is repeated from poses beside that end, the same ones in
         each call.
 
         Raises
         ------
         ArgumentError
-            Unknown bodies, wrong shapes, no target.
+            Unknown bodies, wrong shapes, no target; a stop of an Euler angle whose joint is not held.
         StateError
             A state or a name in ``hold`` that does not match the mechanism; targets that were not reached: the
             message gives the distance that is left, and the joints at their stops.
