@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 
 class _Compiling(threading.local):
-    depth, seconds = 0, 0.0  # compilations within one another; time of the outermost ones so far, s
+    depth, seconds = 0, 0.0  # nesting of compilations that run; s, of the outermost ones that have ended
 
 
 _OF_THREAD = _Compiling()
 
 
 def clock() -> float:
-    """Return a time, s, of which differences are spans of this thread without compilation."""
+    """Return seconds of a clock that excludes this thread's compilations; for differences within one thread."""
     return time.perf_counter() - _OF_THREAD.seconds
 
 

@@ -62,7 +62,7 @@ class _PointTarget:
 
 
 class _Bound(NamedTuple):
-    """The range of a joint coordinate that stops leave: number of the joint, of its coordinate, m or rad."""
+    """The range of a joint coordinate between its stops: number of the joint, of its coordinate, m or rad."""
 
     joint: int
     coordinate: int
@@ -71,7 +71,7 @@ class _Bound(NamedTuple):
 
 
 class _Pose(NamedTuple):
-    """A closed pose: bodies (nb + 1, ...), coordinates (dof,) of each joint, and ways (3 k,) from the goals, m."""
+    """A closed pose: bodies (nb + 1, ...), coordinates (dof,) of each joint, and ways (3 k,), points less goals, m."""
 
     x: np.ndarray
     R: np.ndarray
@@ -339,7 +339,7 @@ def _unreached(search: _Search, keys: list[Target], best: _Pose) -> StateError:
     name = key if isinstance(key, str) else key[0]
     stops = search.stops_at(best)
     at_stops = f", with {names_text(stops)} at {'its stop' if len(stops) == 1 else 'their stops'}" if stops else ""
-    advice = "Give nearer targets, hold less, or begin from another state=, on whose branch they are"
+    advice = "Give nearer targets, hold less, or begin from another state=, on the branch of the targets"
     if search.cut:
         advice = (
             f"The search ended after {(NUDGES + 1) * ITERATIONS} steps while it still came nearer, as behind a large"

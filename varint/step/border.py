@@ -1,4 +1,4 @@
-"""The border of Newton's system: its further unknowns, of what couples bodies that are no neighbours.
+"""The border of Newton's system: further unknowns, for couplings between bodies that no joint connects.
 
 With A the system of the LDU, x its unknowns and y those of the n rows that roles have written to the border,
 
@@ -9,8 +9,8 @@ columns A^-1 U come from the factors at hand: a border costs n + 1 back-substitu
 back-substitution for each further right-hand side. A may be any system that a function solves, see `bordered`, such as
 a transposed one (contacts/adjoint.py).
 
-What writes a system's pivots sets ``count`` to zero; a role adds its rows when it adds to the pivots, and may change
-``given`` before each right-hand side. Its ``y`` are there after `solve_bordered`.
+Code that writes new pivots sets ``count`` to zero; each role then appends its rows when it adds to the pivots, and may
+change ``given`` before each right-hand side. It reads its ``y`` after `solve_bordered`.
 """
 
 from varint.base.numba import Float1, Float2, indirect, natural, njit
@@ -57,7 +57,7 @@ def add_column(border, body, row):
 
 
 def bordered(solve):
-    """Return what borders need of A: two compiled functions, by ``solve``, which solves with it in place.
+    """Return two compiled functions, ``couple`` and ``complete``, for a function ``solve`` that solves with A in place.
 
     ``solve(plan, ws, step, scratch, body, row)``: right-hand side and solution in ``body`` (nb, 6), ``row`` (nr,).
 
@@ -103,7 +103,7 @@ def solve_border(
 ) -> None:
     """Complete x = A^-1 b in ``body`` (nb, 6), ``row`` (nr,) by a border, and write its ``y``.
 
-    ``step``: as in `solve_again`. ``factored``: the factors of its last block are used again.
+    ``step``: as in `solve_again`. ``factored``: whether the last factors of the border's block are used again.
     """
     n, y = border.count[0], border.y
     if n == 0:

@@ -20,7 +20,7 @@ from varint.model.state import State
 
 ITERATIONS = 20  # of Newton's method; one is enough if the efforts are linear in the inputs
 RANK = 1e-9  # of the largest singular value: combinations of inputs below it move nothing
-HELD = 1e-9  # of the accelerations without the inputs, and of those by them: what is left is round-off
+HELD = 1e-9  # relative to the accelerations without the inputs, and by them: less is round-off
 DEAD = 1e-9  # m/s^2 or rad/s^2: accelerations below it count as rest
 
 
@@ -82,7 +82,7 @@ def holding(
 def held_inputs(mechanism: Mechanism, state: State | None, names: Sequence[str]) -> dict[str, float]:
     """Return the inputs of the forces ``names`` that hold a mechanism at rest in the pose of ``state``, by their names.
 
-    The least ones by the sum of squares of their changes, by Newton's method from the present inputs. Raises as
+    Those with the least sum of squares of changes from the present inputs, by Newton's method. Raises as
     `holding` does.
     """
     state = mechanism.state() if state is None else state

@@ -10,9 +10,8 @@ To the transposed system of all else, A^T x = g, the contacts add the duals y of
 
     A^T x + L^T F_u^T y = g,      F_z^T y = N x        (F_z^T + N A^-T L^T F_u^T) y = N A^-T g
 
-a dense system of the contacts that touch, a border of the transposed system. Where contacts are more than their forces
-are determined by, it is singular: that is harmless where g does not depend on how they are shared, which is seen from
-what is left of the equations.
+a dense system of the contacts that touch, a border of the transposed system. With redundant contacts
+it is singular: harmless if g does not depend on how they share the load, which the residual shows.
 """
 
 import math
@@ -27,7 +26,7 @@ from varint.step.dense import add_scaled6, rank_lu_factor, rank_lu_solve
 from varint.step.derivatives.refine import refine_transposed
 from varint.step.ldu import solve_again
 
-LEFT = 1e-6  # of the right-hand side: more of it that contacts leave depends on forces that nothing determines
+LEFT = 1e-6  # residual over the right-hand side, above which g depends on forces that nothing determines
 LEAST_SHARE = 1e-4  # of the terms of right-hand sides: less of one counts as so much
 NOBODY = -1
 
@@ -40,7 +39,7 @@ def slip_place(ws, k):
 
 @njit
 def list_touching(plan, ws):
-    """List the contacts that take part and are not open in ``ws.contacts.inside``; returns how many they are.
+    """List the contacts that take part in ``ws.contacts.inside``, and return their number.
 
     NOBODY where they are more than it holds: what depends on them counts as undetermined.
     """
@@ -235,7 +234,7 @@ def _factor_and_solve(plan, ws, border, least):
 
 @njit
 def _is_open(ws, border, rank, right, least):
-    """Replace ``right`` by the basic solution of the factored system; whether this leaves some of it."""
+    """Replace ``right`` by the basic solution of the factored system; return whether a residual remains."""
     work, order, n, largest = ws.contacts, ws.contacts.back_order, border.count[0], least
     block, given = work.inside_block, work.inside_rows[1]
     for i in range(n):

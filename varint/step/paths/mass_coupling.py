@@ -1,9 +1,9 @@
 """Mass along paths in Newton's matrix, and in the velocities at nodes (paths/masses.py).
 
 The masses couple bodies that are no neighbours. Newton's matrix is A + E H E^T with A of the mechanism without them, E
-the columns of the bodies on the paths, and H = int m J(q0)^T J(q1) dalpha; what the ends of the segments and the jumps
-there add, smaller by h, is left out. So A x - E y = b and H E^T x + y = 0: rows of the border. A body that paths couple
-with the world alone has its H in A.
+the columns of the bodies on the paths, and H = int m J(q0)^T J(q1) dalpha; terms of the ends of segments
+and of the jumps there are smaller by h, and left out. So A x - E y = b and H E^T x + y = 0: rows of the border. Bodies
+that paths couple with the world alone add their block of H to A.
 """
 
 from varint.base.numba import Float2, indirect, njit
@@ -110,7 +110,7 @@ def fold_paths(plan: Plan, ws: Workspace, upper: int, lower: int) -> None:
 
 @indirect(seconds=2, what=WHAT)
 def weigh_paths(plan: Plan, ws: Workspace, pose: int, velocity: Float2) -> None:
-    """Write the kinetic energies of the paths at a node, where `fold_paths` was, by the ``velocity`` (nb, 6)."""
+    """Write the kinetic energies of the paths by the ``velocity`` (nb, 6), after `fold_paths` of the same node."""
     table, work = plan.massive_paths, ws.massive_paths
     for c in range(work.kinetic.size):
         work.kinetic[c] = 0.0
