@@ -1,0 +1,61 @@
+"""Random mechanisms with limits beside each other, by the rule of tests/test_random_limits.py: which runs are wrong?
+
+    python random_limits.py FIRST LAST    # mechanisms by their numbers, from FIRST to before LAST
+
+Prints each mechanism whose run leaves the reduced run by more than that rule allows, "silent" or "told" by a warning,
+that ended with an error, or that took above `LONGEST` seconds of processor time (compilation counts: run the first ones
+again); then how many agree.
+"""
+
+import sys
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+import varint as vi
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from random_limits import random_limited
+from test_random_limits import DT, DURATION, FAR, LEAST, SHARE
+
+LONGEST = 20.0  # s
+
+
+def outcome(seed: int) -> tuple[str, str]:
+    """Return "agrees", "silent", "told" or "error", and what there is to say about it."""
+    mechanism, start = random_limited(np.random.default_rng([seed, 11]), DT)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            state = mechanism.state(**start)
+            coarse, fine = (vi.simulate(mechanism, DURATION, h, state=state) for h in (DT, DT / 2))
+            right = vi.redmax.simulate(mechanism, DURATION, DT, state=state, integrator="radau", rtol=1e-8)
+        except vi.VarintError as problem:
+            return "error", f"{type(problem).__name__}: {problem}"
+    size = mechanism.compiled.length
+    error = np.abs(coarse.position - fine.position[::2]).max() / SHARE
+    off = np.abs(coarse.position - right.position).max()
+    if off <= FAR * max(error, LEAST * size):
+        return "agrees", ""
+    text = f"{off:.2e} m from the reduced run; {error:.2e} m by half the step; size {size:.2g} m"
+    return "told" if told or coarse.unresolved.size else "silent", text
+
+
+def main() -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(*map(int, sys.argv[1:3])):
+        began = time.process_time()
+        kind, text = outcome(seed)
+        counts[kind] += 1
+        if kind != "agrees":
+            print(f"{seed}: {kind}: {text}", flush=True)
+        if time.process_time() - began > LONGEST:
+            print(f"{seed}: took {time.process_time() - began:.0f} s", flush=True)
+    print(dict(counts))
+
+
+if __name__ == "__main__":
+    main()
