@@ -127,7 +127,7 @@ def _check_options(args: Namespace) -> None:
     from varint.base.errors import ArgumentError
     from varint.results.table_columns import GROUPS, listed_name
 
-    method_of(args)  # called for its errors; `simulated` makes the method that runs
+    method_of(args)  # refuses wrong options now; `simulated` makes the method that runs
     if args.columns is not None and args.csv is None:
         raise ArgumentError("--columns selects columns of the table: add --csv FILE.csv")
     for group in _groups(args):

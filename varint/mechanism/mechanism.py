@@ -62,8 +62,8 @@ class Mechanism(CompiledStructure):
     def replace(self, **parts: Any) -> Mechanism:
         """Return a copy with other ``parts``, by the names that `Mechanism` takes: ``forces=[...]``, ``gravity=(...)``.
 
-        All else stays, with the import report and the meshes of bodies that stay. Raises WrongArguments for an unknown
-        name, MechanismError if the parts do not fit together.
+        Everything else is kept, also the import report and the meshes of the bodies that remain. Raises WrongArguments
+        for an unknown name, MechanismError if the parts do not fit together.
         """
         return replace(self, **parts)
 
@@ -204,8 +204,8 @@ class Mechanism(CompiledStructure):
             joint has one coordinate. For a joint in ``hold``, ``rates`` replace those of the guess.
 
         All other poses and velocities change as little as possible in the kinetic-energy metric. If that does not close
-        the joints, as with compact bodies of very small inertia, the lengths of the bodies define the metric. Compliant
-        joints are not closed along their compliant directions.
+        the joints, as with compact bodies of very small inertia, the changes are weighted by the lengths of the bodies
+        instead. Compliant joints are not closed along their compliant directions.
 
         Raises
         ------
@@ -239,7 +239,7 @@ class Mechanism(CompiledStructure):
             Initial configuration; default: ``state()``. Its velocities are not used.
         on_lockup : str
             If the mechanism locks, the sweep ends there: its arrays have fewer rows than ``values``, and `Sweep.lockup`
-            is the limit. "warn", the default, also issues a LockedWarning; "ignore" does not.
+            is the value at which it locks. "warn", the default, also issues a LockedWarning; "ignore" does not.
 
         Returns
         -------
@@ -277,14 +277,15 @@ class Mechanism(CompiledStructure):
             little as the targets require, so that loops and elbows stay on their branch where the targets permit.
 
         Joints are closed, couplings hold, and coordinates stay within their stops. Compliant joints are treated as
-        rigid, and stops of lengths are ignored. Joints that are open in ``state`` are closed first, with ``hold`` held.
-        If the search ends away from the targets, it is repeated from poses beside that end, the same ones in
+        rigid, and each `LengthStop` is ignored. Joints that are open in ``state`` are closed first, with ``hold`` held.
+        If the search ends away from the targets, it is repeated from perturbed poses near that end, the same ones in
         each call.
 
         Raises
         ------
         ArgumentError
-            Unknown bodies, wrong shapes, no target; a stop of an Euler angle whose joint is not held.
+            Unknown bodies, wrong shapes, no target; a stop of an Euler angle, which is not supported unless its joint
+            is in ``hold``.
         StateError
             A state or a name in ``hold`` that does not match the mechanism; targets that were not reached: the
             message gives the distance that is left, and the joints at their stops.

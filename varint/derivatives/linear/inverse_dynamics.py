@@ -52,11 +52,12 @@ TINY = 1e-9  # m/s^2 (maximal), N or N m (reduced)
 def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None) -> dict[str, np.ndarray]:
     """Return the efforts at joint coordinates that produce the motion of a run, at each of its T recorded nodes.
 
-    They replace the commanded forces along joint coordinates (motors, servos, prescribed motions of joints), at whose
-    coordinates they act by default. Prescribed motions of bodies are removed too, but no effort takes their place. All
-    other forces and loads act as recorded; accelerations are those of the run. A run in maximal coordinates is
-    evaluated by constraints: the cost per node is linear in the number of bodies of a tree. A run in reduced
-    coordinates is evaluated by a dense least-squares problem per node, one equation per reduced coordinate.
+    All commanded forces along joint coordinates (motors, servos, prescribed motions of joints) are removed, whatever
+    ``joints`` names; by default the efforts act at their coordinates. Prescribed motions of bodies are removed too, but
+    no effort takes their place. All other forces and loads act as recorded; accelerations are those of the run. A run
+    in maximal coordinates is evaluated by constraints: the cost per node is linear in the number of bodies of a tree. A
+    run in reduced coordinates is evaluated by a dense least-squares problem per node, one equation per reduced
+    coordinate.
 
     Parameters
     ----------
@@ -77,8 +78,8 @@ def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None
     ------
     ArgumentError
         No coordinate to act at: no commanded force, and no ``joints``. A commanded force along Euler angles, without
-        ``joints``. An unknown joint. Efforts that are not unique: their coordinates depend on each
-        other, or there are more of them than degrees of freedom. A motion that requires efforts elsewhere.
+        ``joints``. An unknown joint. Efforts that are not unique: their coordinates depend on each other, or loops or
+        couplings fix one of them. A motion that requires efforts elsewhere.
         A hard stop that is closed at a recorded node. Forces that are not supported: hard contacts, joint friction that
         depends on the normal load, deformable bodies, masses along paths, and rolling constraints
         (docs/known_forces.md).

@@ -4,8 +4,8 @@ Accelerations come from its articulated-body algorithm (trees) or its constraine
 q (nq,), the configuration, with unit quaternions for ball joints and floating bodies, and v (nv,), the velocities;
 nq > nv if there are quaternions.
 
-A joint of a mechanism is one or several joints of the model: one for each of its parts (`TreePart`), which are hinges,
-slides and balls. A floating body is a free-flyer of the model, and has no part.
+A joint of a mechanism becomes one joint of the model for each of its parts (`TreePart`: a hinge, slide or ball), none
+if it is fixed. A floating body becomes a free-flyer of the model, and has no part.
 """
 
 from collections.abc import Mapping

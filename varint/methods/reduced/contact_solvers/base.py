@@ -56,8 +56,8 @@ class VelocityProblem(NamedTuple):
     free : (n,) float
         u0, rates without contact impulses.
     bound : (m,) float
-        Lower bounds of the rates along the one-sided rows: about -gap / dt if the gap is open, and
-        -baumgarte * gap, the rate at which it returns, if it is violated (`varint.redmax`).
+        Lower bounds of the rates along the one-sided rows: about -gap / dt if the gap is open (above
+        zero), and -baumgarte * gap, the rate at which it returns, if it is violated (`varint.redmax`).
     start : (n,) float
         Impulses of the last step: initial guess of an iteration; do not modify in place.
     movable : (n,) bool
@@ -119,14 +119,14 @@ class Rival(Contacts):
 
         Rows with ``movable`` False: do not divide by their S_ii; return 0 or ``start`` there, which changes no rate. If
         the rate of such a one-sided row is below its bound, no impulse can raise it: an exact solver raises Infeasible
-        with the number of this row in ``rows``.
+        with the number of this row in ``rows``; others may leave it below.
 
         Raises
         ------
         Infeasible
             No rates satisfy all bounds; ``rows``: numbers of the contradicting one-sided rows.
         NotSolved
-            The convex program failed numerically.
+            A solver that minimises a convex function failed numerically.
         Blocked
             The iteration did not converge, or the law has no solution although the bounds are compatible; the message
             names the contacts and a remedy.
