@@ -20,7 +20,7 @@ demo: $(INSTALLED)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
 	$(BIN)/varint run double_pendulum --duration 3600 --dt 0.01 -o demo/double_pendulum.h5 --force
 
-test: $(TESTED)  ## the fast tests: a minute, four or five with an empty cache
+test: $(TESTED)  ## the fast tests: a minute, about four with an empty cache
 	$(BIN)/python -m pytest -q -m "not slow" $(WORKERS)
 
 test-processors: $(TESTED)  ## stops, contacts and reduced integrators with the products of matrices of other processors
