@@ -107,6 +107,8 @@ def _is_text(kind: Any) -> bool:
 
 def _inside(kind: Any, size: int) -> Sequence[Any]:
     """Return the types of the items of a list of ``size`` items."""
+    if kind is str:  # also of a key that its class does not have
+        return [str] * size
     for one in (kind, *get_args(kind)):
         items = get_args(one)
         if get_origin(one) is tuple and len(items) == size:

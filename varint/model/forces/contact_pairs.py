@@ -64,8 +64,7 @@ class ContactPairs(Force):
     def elements(self, structure: "Structure") -> list[Element]:
         pairs = self.pairs(structure)
         if not pairs:
-            why = "has no pair of bodies left: joints connect all of them, or without= leaves them out"
-            raise MechanismError(f"{self.label} {why}{self._advice(structure)}")
+            raise MechanismError(f"{self.label} has no pair of bodies left: {self._why_none(structure)}")
         return [element for pair in pairs for element in self._between(structure, pair)]
 
     def pairs(self, structure: "Structure") -> list[tuple[str, str]]:
@@ -99,10 +98,10 @@ class ContactPairs(Force):
         law = {"friction": self.friction, "restitution": self.restitution, "rolling": self.rolling}
         return Contact(self.name, a, b, **law).elements(structure)
 
-    def _advice(self, structure: "Structure") -> str:
-        if self.bodies != ALL or any(body.collision for body in structure.bodies):
-            return ""
-        return ": no body has collision shapes, give vi.Body(..., collision=[...])"
+    def _why_none(self, structure: "Structure") -> str:
+        if self.bodies == ALL and not any(body.collision for body in structure.bodies):
+            return "no body has collision shapes, give vi.Body(..., collision=[...])"
+        return "joints connect all of them, or without= leaves them out"
 
 
 def _apart(structure: "Structure", pairs: Iterable[tuple[str, str]]) -> set[frozenset[str]]:
