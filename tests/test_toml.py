@@ -194,6 +194,7 @@ WRONG = {
     "number": ("[start.rates]\n", "[start.rates]\nelbow = 1\n", "no joint 'elbow'"),
     "gravity": ('"-g"]', '"-g", 0]', "FILE, line 2, column 1: gravity of mechanism 'arm' must be"),
     "a key for a text": ("body_b", "body_c", r"FILE, line 16, column 1: .*unknown key 'body_c'"),
+    "a key for a list of texts": ('body_b = "upper arm"', 'between = ["world"]', r"FILE, line 16, .*key 'between'"),
     "no type": ("type =", "typ =", "FILE, line 14, column 1: .*'typ'"),
     "a table": ("[parameters]", "[x.y]\n[parameters]", "FILE, line 4, column 1: unknown key 'x': there are format"),
     "list": ("[parameters]", "[[parameters]]", "FILE, line 4, column 1: parameters must be a table"),
