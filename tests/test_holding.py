@@ -129,7 +129,7 @@ def test_errors_say_what_cannot_be_held():
         vi.holding(mechanism)
     with pytest.raises(vi.StateError, match="cannot hold 'arm'"):
         vi.lqr(mechanism, mechanism.state(), hold=True)
-    with pytest.raises(vi.ArgumentError, match=r"'arm' has no drive .*: use joints= to name"):
+    with pytest.raises(vi.ArgumentError, match=r"'arm' has no commanded force .*: use joints= to name"):
         vi.holding(arm())
     with pytest.raises(vi.ArgumentError, match=r"joints: 'arm' has no joint 'elbo'.*elbow"):
         vi.holding(arm(), joints=["elbo"])

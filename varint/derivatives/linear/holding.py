@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from varint.base.checks import known_name, of_type, sequence_of, shown
+from varint.base.checks import of_type
 from varint.base.display import names_text
 from varint.base.errors import ArgumentError, StateError
+from varint.derivatives.linear.effort_places import acts_along, by_owner, places_of, unused_name
 from varint.derivatives.linear.linearization import Linearization, linearize
 from varint.kinematics.assembly import checked_state
 from varint.mechanism.mechanism import Mechanism
-from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Force
-from varint.model.forces.commanded import Commanded
 from varint.model.forces.joint import Motor
 from varint.model.state import State
 
@@ -57,26 +56,18 @@ def holding(
         accelerates.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    drives = [f for f in mechanism.forces if isinstance(f, Commanded) and isinstance(f, AlongCoordinate)]
-    others = [f for f in mechanism.forces if f not in drives]
-    if joints is None:
-        motors = [Motor(f.name, joint=f.joint, coordinate=f.coordinate, angles=f.angles, effort=0.0) for f in drives]
-        owners = [force.name for force in drives]
-    else:
-        owners, motors = _motors_at(mechanism, joints, {force.name for force in others})
-    if not motors and joints is not None:
-        raise ArgumentError(f"joints: name a joint of '{mechanism.name}' that can move, got {shown(joints)}")
-    if not motors:
-        raise ArgumentError(
-            f"'{mechanism.name}' has no drive along a joint coordinate, such as a motor: use joints= to name the joints"
-            " with an effort"
-        )
+    places = places_of(mechanism, joints)
+    others = [force for force in mechanism.forces if not acts_along(force)]
+    used = {force.name for force in others}
+    motors: list[Force] = []
+    for place in places:
+        name = unused_name(place.name, used)
+        used.add(name)
+        motors.append(Motor(name, joint=place.joint, coordinate=place.coordinate, angles=place.angles, effort=0.0))
     bare = mechanism.replace(forces=[*others, *motors])
     efforts = held_inputs(bare, state, [motor.name for motor in motors])
-    by_owner: dict[str, list[float]] = {}
-    for owner, motor in zip(owners, motors, strict=True):
-        by_owner.setdefault(owner, []).append(efforts[motor.name])
-    return {owner: each[0] if len(each) == 1 else np.array(each) for owner, each in by_owner.items()}
+    held = by_owner(places, np.array(list(efforts.values())))
+    return {owner: each if each.ndim else float(each) for owner, each in held.items()}
 
 
 def held_inputs(mechanism: Mechanism, state: State | None, names: Sequence[str]) -> dict[str, float]:
@@ -114,24 +105,6 @@ def with_inputs(mechanism: Mechanism, inputs: dict[str, float]) -> Mechanism:
 
 def _with_input(force: Any, inputs: dict[str, float]) -> Force:
     return replace(force, **{force.command_name: inputs[force.name]}) if force.name in inputs else force
-
-
-def _motors_at(mechanism: Mechanism, joints: Sequence[str], used: set[str]) -> tuple[list[str], list[Any]]:
-    """Return motors at each coordinate of ``joints`` with names that are not ``used``, and the joint of each."""
-    owners, motors = [], []
-    checked = sequence_of(joints, "joints", "names", ArgumentError)
-    for name in checked:
-        known_name(name, mechanism.joint_index, f"joints: '{mechanism.name}' has no joint", ArgumentError)
-        if list(checked).count(name) > 1:
-            raise ArgumentError(f"joints: '{name}' is named twice")
-        for k in range(mechanism.joint(name).dof):
-            own = f"{name} {k}"
-            while own in used:
-                own += "'"
-            used.add(own)
-            owners.append(name)
-            motors.append(Motor(own, joint=name, coordinate=k, effort=0.0))
-    return owners, motors
 
 
 def _not_held(mechanism: Mechanism, system: Linearization, left: np.ndarray, names: Sequence[str]) -> StateError:

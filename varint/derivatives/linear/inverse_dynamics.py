@@ -10,20 +10,20 @@ mechanism's.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from varint.base.checks import known_name, of_type, sequence_of
+from varint.base.checks import of_type
 from varint.base.display import names_text
 from varint.base.errors import ArgumentError
+from varint.derivatives.linear.effort_places import Place, acts_along, by_owner, places_of, unused_name
 from varint.derivatives.linear.minimal_coordinates import mobility
 from varint.kinematics.frames import JointFrames, with_world
 from varint.kinematics.open_stops import PoseWithTurns, check_open_along
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Constraint, Element, Force
-from varint.model.forces.commanded import Commanded
 from varint.model.forces.moved import Moved
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -89,26 +89,7 @@ def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     motion = _motion(trajectory, joints)
     efforts = _reduced(motion) if "q" in trajectory.record.nodes else _maximal(motion)
-    if joints is None:
-        return dict(zip((place.name for place in motion.places), efforts.T, strict=True))
-    by_joint: dict[str, np.ndarray] = {}
-    for name in dict.fromkeys(place.joint for place in motion.places):
-        columns = efforts[:, [place.joint == name for place in motion.places]]
-        by_joint[name] = columns[:, 0] if columns.shape[1] == 1 else columns
-    return by_joint
-
-
-class _Place(NamedTuple):
-    """A joint coordinate at which an effort acts.
-
-    name : name of the effort: that of the force, or joint and index of the coordinate
-    joint : name of the joint
-    coordinate : index of its coordinate, from 0
-    """
-
-    name: str
-    joint: str
-    coordinate: int
+    return by_owner(motion.places, efforts)
 
 
 class _Motion(NamedTuple):
@@ -124,7 +105,7 @@ class _Motion(NamedTuple):
     """
 
     mechanism: Mechanism
-    places: list[_Place]
+    places: list[Place]
     arrays: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     acceleration: np.ndarray
     load: np.ndarray
@@ -155,18 +136,13 @@ def _motion(trajectory: Trajectory, joints: Sequence[str] | None) -> _Motion:
     mechanism = trajectory.mechanism
     plan = mechanism.compiled.plan
     refuse(mechanism, USES["inverse dynamics"])
-    if joints is None:
-        places = [_place_of(force) for force in mechanism.forces if _acts_along(force)]
-    else:
-        names = sequence_of(joints, "joints", "names", ArgumentError)
-        places = [_Place(f"{n} {k}", n, k) for n in names for k in range(_dof_of(mechanism, n))]
-    if joints is not None and not places:
-        raise ArgumentError(f"joints= names no joint of '{mechanism.name}' with a coordinate: name one that can move")
-    if not places:
-        raise ArgumentError(
-            f"'{mechanism.name}' has no commanded force along a joint coordinate: use joints= to name the joints with"
-            " an effort"
-        )
+    places = places_of(mechanism, joints)
+    for place in places:
+        if place.angles is not None:
+            raise ArgumentError(
+                f"{mechanism.force(place.name).label} acts along Euler angles, which inverse dynamics do not support:"
+                " use joints= to name the joints with an effort"
+            )
     _check_stops(trajectory)
     others = [k for k, force in enumerate(mechanism.forces) if not _is_replaced(force)]
     stripped = replace(mechanism, forces=[mechanism.forces[k] for k in others])
@@ -194,30 +170,9 @@ def _check_stops(trajectory: Trajectory) -> None:
     check_open_along(trajectory.mechanism, poses, USES["inverse dynamics"].plural, remedy)
 
 
-def _acts_along(force: Force) -> bool:
-    """Return whether ``force`` has an input and acts along a joint coordinate: motors, servos, prescribed motions."""
-    return isinstance(force, Commanded) and isinstance(force, AlongCoordinate)
-
-
 def _is_replaced(force: Force) -> bool:
     """Return whether ``force`` is left out: one along a joint coordinate with an input, or a prescribed body motion."""
-    return _acts_along(force) or isinstance(force, Moved)
-
-
-def _place_of(force: Any) -> _Place:
-    """Return the joint coordinate that a commanded ``force`` acts along; raises ArgumentError for Euler angles."""
-    if force.angles is not None:
-        raise ArgumentError(
-            f"{force.label} acts along Euler angles, which inverse dynamics do not support: use joints= to name the"
-            " joints with an effort"
-        )
-    return _Place(force.name, force.joint, force.coordinate)
-
-
-def _dof_of(mechanism: Mechanism, name: str) -> int:
-    """Return the number of coordinates of the joint ``name``; raises ArgumentError if there is no such joint."""
-    label = f"joints: '{mechanism.name}' has no joint"
-    return mechanism.joint(known_name(name, mechanism.joint_index, label, ArgumentError)).dof
+    return acts_along(force) or isinstance(force, Moved)
 
 
 def _maximal(motion: _Motion) -> np.ndarray:
@@ -228,7 +183,7 @@ def _maximal(motion: _Motion) -> np.ndarray:
     """
     bare = motion.mechanism
     used = {force.name for force in bare.forces}
-    names = (_unused_name(f"effort {k}", used) for k in range(len(motion.places)))
+    names = (unused_name(f"effort {k}", used) for k in range(len(motion.places)))
     prescribed = [
         _PrescribedAcceleration(name, joint=place.joint, coordinate=place.coordinate)
         for name, place in zip(names, motion.places, strict=True)
@@ -277,13 +232,6 @@ def _check(motion: _Motion, residual: np.ndarray, required: np.ndarray) -> None:
             f" '{motion.mechanism.name}': the residual is largest at recorded node {int(np.argmax(by_node))}. Use"
             " joints= to name more joints"
         )
-
-
-def _unused_name(name: str, used: set[str]) -> str:
-    """Return ``name``, with primes appended until it is not in ``used``."""
-    while name in used:
-        name += "'"
-    return name
 
 
 def _reduced(motion: _Motion) -> np.ndarray:
