@@ -26,7 +26,10 @@ from varint.measures.base import Measure, Numbers, register
 
 @njit
 def half_turn(plan, m, A, B):
-    """Return k = tan(phi / 4) n of the rotation of b from a since the reference, axes of a."""
+    """Return k = tan(phi / 4) n of the rotation of b from a since the reference, (3,), axes of a.
+
+    ``m``: number of the measure in the plan; ``A``, ``B`` (3, 3): rotation matrices of a and b, body to world.
+    """
     rest = plan.measures.rest[m]
     x = rotate_back(A, rotate(B, vector(rest[0])))  # columns of S
     y = rotate_back(A, rotate(B, vector(rest[1])))
@@ -57,14 +60,21 @@ def half_turn_change(k, delta):
 
 @njit
 def lever(plan, m, x_a, A, x_b, B):
-    """Return d + v, m: from the centre of a to the point of b, axes of a."""
+    """Return d + v (3,), m: from the centre of a to the point of b, axes of a.
+
+    ``m``: number of the measure in the plan; ``x_a``, ``x_b`` (3,), ``A``, ``B`` (3, 3): see measures/base.py.
+    """
     w = rotate(B, vector(plan.measures.w[m]))
     return rotate_back(A, add(sub(vector(x_b), vector(x_a)), w))
 
 
 @njit
 def torque_of(k, d, a):
-    """Return z, the gradient by the rotation of b from a."""
+    """Return z (3,), the gradient by the rotation of b from a, axes of a.
+
+    ``k`` (3,), ``d`` (3,), m, and ``a`` (3,) = Q u: see the top of this file. With a force, N, or an impulse, N s, in
+    place of ``a``: its torque.
+    """
     y = cross(d, a)
     return scale(-0.5, add(y, cross(k, y)))
 

@@ -26,7 +26,10 @@ STEEPEST = 1e6  # of the cotangent: at whole turns rho has no derivative but alo
 
 @njit
 def _since_rest(plan, m, A, B):
-    """Return the columns of R R0^T."""
+    """Return the columns of R R0^T, three vectors (3,).
+
+    ``m``: number of the measure in the plan; ``A``, ``B`` (3, 3): rotation matrices of a and b, body to world.
+    """
     rest = plan.measures.rest[m]
     x, y, z = vector(rest[0]), vector(rest[1]), vector(rest[2])
     return rotate_back(A, rotate(B, x)), rotate_back(A, rotate(B, y)), rotate_back(A, rotate(B, z))
@@ -34,7 +37,11 @@ def _since_rest(plan, m, A, B):
 
 @njit
 def _rotation_vector(plan, ws, m, A, B):
-    """Return the rotation vector rho, f, and the derivative of f by phi over phi; write rho to ``ws.efforts.value``."""
+    """Return the rotation vector rho, f, and the derivative of f by phi over phi; write rho to ``ws.efforts.value``.
+
+    rho (3,): rad, axes of a; written only if the plan follows it, see `Measures.rotation`, and then the nearest to that
+    of the last step. ``A``, ``B`` (3, 3): rotation matrices of a and b, body to world.
+    """
     x, y, z = _since_rest(plan, m, A, B)
     sine = (0.5 * (y[2] - z[1]), 0.5 * (z[0] - x[2]), 0.5 * (x[1] - y[0]))
     size = math.sqrt(dot(sine, sine))
@@ -64,21 +71,33 @@ def _rotation_vector(plan, ws, m, A, B):
 
 @njit
 def by_rotation(v, rho, f):
-    """Return the vector y above."""
+    """Return the vector y above, (3,).
+
+    ``v`` (3,): direction of the measure, or a torque along such directions, axes of a; ``rho`` (3,), rad, and ``f``:
+    see the top of this file.
+    """
     once = cross(rho, v)
     return add(add(v, scale(0.5, once)), scale(f, cross(rho, once)))
 
 
 @njit
 def vector_change(rho, f, delta):
-    """Return the change of rho by a rotation delta from the left."""
+    """Return the change of rho, (3,), by a rotation delta from the left.
+
+    ``rho`` (3,), rad, axes of a, and ``f``: see the top of this file; ``delta`` (3,): rad, or rad/s for the rate of
+    rho, axes of a.
+    """
     once = cross(rho, delta)
     return add(sub(delta, scale(0.5, once)), scale(f, cross(rho, once)))
 
 
 @njit
 def _by_rotation_change(v, rho, f, slope, drho):
-    """Return the change of the vector y above with that of rho."""
+    """Return the change of the vector y above, (3,), with that of rho.
+
+    ``v``, ``rho`` (3,), axes of a; ``f``, ``slope``: as `_rotation_vector` returns them; ``drho`` (3,): change of rho,
+    rad.
+    """
     once, donce = cross(rho, v), cross(drho, v)
     dtwice = add(cross(drho, once), cross(rho, donce))
     return add(scale(0.5, donce), add(scale(f, dtwice), scale(slope * dot(rho, drho), cross(rho, once))))
@@ -86,7 +105,10 @@ def _by_rotation_change(v, rho, f, slope, drho):
 
 @njit
 def turning(plan, ws, m, A, B):
-    """Return the value, rad, and its torques: the opposite of the one on a, and the one on b, in axes of each."""
+    """Return the value, rad, and its torques: the opposite of the one on a, and the one on b, in axes of each.
+
+    Both torques (3,), for a unit effort. ``A``, ``B`` (3, 3): rotation matrices of a and b, body to world.
+    """
     v = vector(plan.measures.v[m])
     rho, f, _ = _rotation_vector(plan, ws, m, A, B)
     near = by_rotation(v, rho, f)
@@ -95,7 +117,11 @@ def turning(plan, ws, m, A, B):
 
 @njit
 def turning_change(plan, ws, m, A, B, turn_a, turn_b):
-    """Return the changes of `turning`'s torques along rotations of both bodies."""
+    """Return the changes of `turning`'s torques, (3,) each, along rotations of both bodies.
+
+    ``A``, ``B`` (3, 3): rotation matrices of a and b, body to world; ``turn_a``, ``turn_b`` (3,): rotation vectors,
+    rad, in axes of each.
+    """
     v = vector(plan.measures.v[m])
     rho, f, slope = _rotation_vector(plan, ws, m, A, B)
     delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)

@@ -67,6 +67,11 @@ def bordered(solve):
 
     @njit
     def couple(plan, ws, border, step, scratch):
+        """Add V A^-1 U to ``border.block`` (n * n,), row after row.
+
+        ``border.upper``, ``border.lower`` (n, bodies of a row, 6): U^T and V; ``scratch``: the one that ``solve``
+        takes.
+        """
         n, body, row = border.count[0], border.column_body, border.column_row
         for c in range(n):
             body[:] = 0.0
@@ -78,6 +83,7 @@ def bordered(solve):
 
     @njit
     def complete(plan, ws, border, step, scratch, body, row):
+        """Add A^-1 U y to the solution ``body`` (nb, 6), ``row`` (nr,); ``scratch``: the one that ``solve`` takes."""
         column_body, column_row = border.column_body, border.column_row
         column_body[:] = 0.0
         column_row[:] = 0.0
@@ -91,6 +97,7 @@ def bordered(solve):
 
 @njit
 def _solve(plan, ws, step, scratch, body, row):
+    """Solve with A in place by the factors at hand, ``body`` (nb, 6), ``row`` (nr,), without a scratch."""
     solve_again(plan, ws, step, body, row)
 
 

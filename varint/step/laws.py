@@ -114,7 +114,11 @@ def _settle(plan, work, f, given, span):
 
 @njit(inline="always")
 def law_effort(plan, work, f, value, rate, span):
-    """Effort of law f and its derivatives by value and rate, its internal variable solved for: `other_law_effort`."""
+    """Return the effort of law f and its derivatives by value and rate, its internal variable solved for.
+
+    ``value``, ``rate``: of its sum, m or rad, and per second; effort in N or N m. ``span``, s: see `other_law_effort`,
+    which writes ``work.flow`` and ``work.by_state`` (states, 4) of laws with an internal variable.
+    """
     if plan.laws.kind[f] == SPRING:  # most are, and a call among all laws takes longer than this one
         return _spring(value, rate, *_spring_numbers(plan, f))
     return other_law_effort(plan, work, f, value, rate, span)
@@ -131,12 +135,13 @@ def _spring_numbers(plan, f):
 def other_law_effort(
     plan: Plan, work: EffortWork, f: int, value: float, rate: float, span: float
 ) -> tuple[float, float, float]:
-    """Effort of law f and its derivatives by value and rate, those through its internal variable included.
+    """Return the effort of law f and its derivatives by value and rate, those through its internal variable included.
 
-    The internal variable solves a = a_start + ``span`` da/dt, with da/dt at a and at this value, rate and input.
-    ``span``, s: half of the step in maximal coordinates, the coefficient of da/dt in an implicit stage in reduced ones,
-    zero at a node. Writes da/dt to ``work.flow``, and to ``work.by_state`` the derivative of the effort by a_start, and
-    those of a_start + 2 ``span`` da/dt, its value at the end of the step, by a_start, value and rate.
+    ``value``, ``rate``: of its sum, m or rad, and per second; effort in N or N m. The internal variable solves
+    a = a_start + ``span`` da/dt, with da/dt at a and at this value, rate and input. ``span``, s: half of the step in
+    maximal coordinates, the coefficient of da/dt in an implicit stage in reduced ones, zero at a node. Writes da/dt to
+    ``work.flow`` (states,), and to ``work.by_state`` (states, 4) the derivative of the effort by a_start, and those of
+    a_start + 2 ``span`` da/dt, its value at the end of the step, by a_start, value and rate.
     """
     given, s, kind = work.input[natural(plan.laws.element[f])], plan.laws.state[f], natural(plan.laws.kind[f])
     if s < 0:
@@ -176,7 +181,7 @@ def has_potential(plan, f):
 
 @njit(inline="always")
 def law_potential(plan, f, value):
-    """Return the potential of law f, J; zero if the law has none."""
+    """Return the potential of law f, J, at a ``value`` of its sum, m or rad; zero if the law has none."""
     if plan.laws.kind[f] == SPRING:
         return _spring_potential(value, *_spring_numbers(plan, f))
     return _potential(plan.laws.kind[f], plan, f, value)
@@ -215,7 +220,10 @@ def law_work(plan, ws, f, s, start, step):
 
 @njit(inline="always")
 def finish_laws(plan, ws, s, start, step):
-    """Add a ``step``, s, from the pose ``start`` on to the works and states of the laws along sum s."""
+    """Add a ``step``, s, from the pose ``start`` on to the works and states of the laws along sum s.
+
+    ``start``: number of a pose, 0 or 1. Works ``ws.efforts.work`` (ne,), J, states ``ws.efforts.state`` (states,).
+    """
     work = ws.efforts
     for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
         f = natural(number)
@@ -233,7 +241,10 @@ def _is_fused(plan, s):
 
 @njit
 def sum_ends(plan, ws, s, start, known):
-    """Write ``sum_at`` of sum s where laws need it: at the pose ``start``, unless ``known``, and at 1 - ``start``."""
+    """Write ``sum_at`` of sum s where laws need it: at the pose ``start``, unless ``known``, and at 1 - ``start``.
+
+    ``ws.efforts.sum_at`` (2, ns), m or rad, has a row for each pose; ``start``: number of a pose, 0 or 1.
+    """
     work, matters = ws.efforts, not _is_fused(plan, s)
     for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
         matters |= _HAS_POTENTIAL[natural(plan.laws.kind[natural(number)])]
@@ -273,7 +284,10 @@ def evaluate_laws(plan, ws, position, rotation, velocity, span):
 
 @njit
 def evaluate_other_laws(plan, ws, position, rotation, velocity, span):
-    """`evaluate_laws` without the elements of beams."""
+    """Evaluate laws as `evaluate_laws`, without the elements of beams.
+
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3), ``velocity`` (nb, 6) and ``span`` as there.
+    """
     work, position, rotation = ws.efforts, VECTORS(position), MATRICES(rotation)
     if plan.paths.measure.size:
         evaluate_paths(plan, ws, position, rotation)
@@ -300,7 +314,11 @@ def _evaluate_sum(plan, ws, s, velocity, span):
 
 @njit(inline="always")
 def evaluate_along(plan, work, s, value, rate, span):
-    """Evaluate the laws along sum s, whose value and rate are known."""
+    """Evaluate the laws along sum s, whose value and rate are known.
+
+    ``value``, ``rate``: m or rad, and per second; ``span``, s: see `law_effort`. Writes entry s of ``work.sum_value``
+    (ns,), ``sum_rate``, ``sum_effort`` and its derivatives, and the efforts and derivatives of its laws.
+    """
     effort = by_value = by_rate = 0.0
     for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
         f = natural(number)

@@ -14,6 +14,11 @@ left. Just before that body it is eliminated as a dense node, from the top and f
 there that share bodies with it; rows found redundant there get no multiplier.
 
 The step uses it with D = derivative of the momenta, a projection with D = mass matrix and H = G.
+
+``body`` (nb, 6), ``row`` (nr,) hold the right-hand sides of bodies and rows, and then the motions and multipliers that
+solve the system. Turns and torques are in axes of the bodies outside the sweeps, in axes of the world within them.
+``upper``, ``lower``: numbers, 0 or 1, of the poses of equations and unknowns; ``low``: 1 where these are two, else 0,
+the place in ``ws.ldu.frame`` of what belongs to ``lower``.
 """
 
 from typing import Any
@@ -52,7 +57,11 @@ def turn_bodies(rotation, body):
 
 @njit
 def _turn_matrix(plan, ws, upper, lower):
-    """Bring pivots and rows into axes of the world, those of equations at ``upper``, those of unknowns at ``lower``."""
+    """Bring pivots and rows into axes of the world, those of equations at ``upper``, those of unknowns at ``lower``.
+
+    Pivots ``ws.ldu.D`` (nb, 6, 6) in place; rows from ``ws.jacobian`` (2, nr, 2, 6) to ``ws.ldu.upper`` and
+    ``ws.ldu.lower``.
+    """
     for i in range(plan.bodies.mass.size):
         D, R, Q = ws.ldu.D[i], ws.rotation[upper, i], ws.rotation[lower, i]
         if plan.bodies.coupled[i]:
@@ -84,10 +93,11 @@ def _turn_matrix(plan, ws, upper, lower):
 
 @njit(inline="always")
 def _eliminate(plan, ws, i, rows, G, H, body, row):
-    """Eliminate body i and its tree joint, of that many rows.
+    """Eliminate body i and its tree joint, of ``rows`` rows.
 
-    Factor D, X = D^-1 G^T, factor S = H X + C, Y = S^-1 H_p, D_p += G_p^T Y; right-hand sides x of the
-    body, y of the joint, x_p of the parent. They travel as a column of X, S and Y.
+    Factor D, X = D^-1 G^T, factor S = H X + C, Y = S^-1 H_p, D_p += G_p^T Y; right-hand sides x of the body, y of the
+    joint, x_p of the parent. They travel as a column of X, S and Y. ``G``, ``H`` (nr, 2, 6): rows of the tree joints,
+    child first, then parent.
     """
     D, X, S, Y, x = ws.ldu.D[i], ws.ldu.X[i], ws.ldu.S[i], ws.ldu.Y[i], body[i]
     first, parent = plan.joints.rows[i], plan.joints.parent[i]
@@ -115,7 +125,10 @@ def _eliminate(plan, ws, i, rows, G, H, body, row):
 
 @njit
 def _pass_fills(plan, ws, i, G, H, body, row):
-    """Eliminate body i and its joint from the closure rows they feel: into the block K, ``row`` and the parent."""
+    """Eliminate body i and its joint from the closure rows they feel: into the block K, ``row`` and the parent.
+
+    After `_eliminate`, and with its ``G``, ``H`` (nr, 2, 6).
+    """
     # The fills of closure row e are L_e = lower[e], a row, and U_e = upper[e], a column. With X, S, Y of `_eliminate`,
     #   U_e <- D^-1 U_e,   l_e = L_e X,   u_e = -S^-1 H U_e,
     #   row_e -= L_e x + l_e y,   K_ef -= L_e U_f + l_e u_f,
@@ -163,7 +176,7 @@ def _pass_fills(plan, ws, i, G, H, body, row):
 
 @njit(inline="always")
 def _back(plan, ws, i, body, row):
-    """The motion of body i, (6,), and the multipliers of its tree joint, in ``row``."""
+    """Write the motion of body i to ``body`` (nb, 6), and the multipliers of its tree joint to ``row`` (nr,)."""
     x, start, stop = body[i], plan.joints.rows[i], plan.joints.rows[i + 1]
     if plan.joints.parent[i] != plan.bodies.mass.size:
         for r in range(start, stop):
@@ -188,7 +201,10 @@ def _is_hinge(plan, i):
 
 @njit
 def _eliminate_other(plan, ws, i, low, body, row):
-    """Eliminate body i and its tree joint, which is no hinge: a ball, another lower pair, or any rows."""
+    """Eliminate body i and its tree joint, which is no hinge: a ball, another lower pair, or any rows.
+
+    ``body`` (nb, 6), ``row`` (nr,) and ``low``: see the top of this file.
+    """
     G, H = ws.ldu.upper, ws.ldu.lower
     rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
     if is_ball(plan, i):
@@ -214,7 +230,10 @@ def _eliminate_other(plan, ws, i, low, body, row):
 
 @njit
 def _forward_other(plan, ws, i, low, body, row):
-    """Bring the right-hand side past body i and its tree joint, which is no hinge, by their factors."""
+    """Bring the right-hand side past body i and its tree joint, which is no hinge, by their factors.
+
+    ``body`` (nb, 6), ``row`` (nr,) and ``low``: see the top of this file.
+    """
     ldu, first, x, parent = ws.ldu, plan.joints.rows[i], body[i], plan.joints.parent[i]
     rows, pair = plan.joints.rows[i + 1] - first, plan.joints.pair[i]
     if is_ball(plan, i):
@@ -240,7 +259,10 @@ def _forward_other(plan, ws, i, low, body, row):
 
 @njit
 def _back_other(plan, ws, i, low, body, row):
-    """Find the motion of body i and the multipliers of its tree joint, which is no hinge."""
+    """Find the motion of body i and the multipliers of its tree joint, which is no hinge.
+
+    In place, in ``body`` (nb, 6) and ``row`` (nr,); ``low``: see the top of this file.
+    """
     rows, pair, points = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i]
     if is_ball(plan, i):
         back_ball(plan, ws, i, low, body, row)
@@ -261,7 +283,10 @@ def _sweeps(closures: bool, others: bool) -> tuple[Any, Any, Any]:
 
     @njit(inline="always")
     def eliminate_all(plan, ws, low, body, row):
-        """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep; ``low``: see `factor_pair`."""
+        """Factor the matrix, VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep.
+
+        ``body`` (nb, 6), ``row`` (nr,) and ``low``: see the top of this file.
+        """
         nb, G, H = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower
         if closures:
             place(plan, ws, G, H)
@@ -287,7 +312,7 @@ def _sweeps(closures: bool, others: bool) -> tuple[Any, Any, Any]:
 
     @njit(inline="always")
     def forward_all(plan, ws, low, body, row):
-        """The L pass of VI Alg. 4, with the factors at hand."""
+        """Do the L pass of VI Alg. 4 on ``body`` (nb, 6), ``row`` (nr,), with the factors at hand."""
         nb = plan.bodies.mass.size
         for back in range(nb):
             i = natural(nb - 1 - back)
@@ -304,7 +329,10 @@ def _sweeps(closures: bool, others: bool) -> tuple[Any, Any, Any]:
 
     @njit(inline="always")
     def substitute_all(plan, ws, upper, lower, body, row):
-        """The U pass of VI Alg. 4, from the root to the leaves; the solution is in axes of the bodies."""
+        """Do the U pass of VI Alg. 4, from the root to the leaves; the solution is in axes of the bodies.
+
+        In place, in ``body`` (nb, 6) and ``row`` (nr,).
+        """
         nb, low = plan.bodies.mass.size, 1 if lower != upper else 0
         if closures:
             substitute(plan, ws, nb, row)
@@ -338,7 +366,8 @@ def _solver(name: str, closures: bool, others: bool) -> Any:
     def write_frames(plan, ws, upper, lower):
         """Write the bases of motions and the arms from parent to child, to ``ws.ldu.frame`` and ``ws.ldu.arm``.
 
-        At index 0 those at the pose ``upper``, at 1 those at ``lower``, which are left out if both are one pose.
+        ``frame`` (2, nb, 6, 6), ``arm`` (2, nb, 6), axes of the world: at index 0 those at the pose ``upper``, at 1
+        those at ``lower``, which are left out if both are one pose.
         """
         for i in range(plan.bodies.mass.size):
             for at in range(2 if lower != upper else 1):
@@ -368,7 +397,10 @@ def _solver(name: str, closures: bool, others: bool) -> Any:
 
 @indirect(seconds=1, what="the solver of joints")
 def solve_free(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int, factored: bool) -> None:
-    """`solve_newton`, or with ``factored`` `solve_again`, of bodies whose joints have no rows: each by itself."""
+    """Solve as `solve_newton`, or with ``factored`` as `solve_again`, bodies whose joints have no rows: each by itself.
+
+    In place, in ``body`` (nb, 6).
+    """
     upper, lower, body = natural(upper), natural(lower), MOTIONS(body)
     if not factored:
         _turn_matrix(plan, ws, upper, lower)
@@ -403,6 +435,7 @@ def solver_of(pair: np.ndarray, rows: np.ndarray, points: np.ndarray, sprung: np
 
 @njit(inline="always")
 def _solve(plan, ws, body, row, upper, lower, factored):
+    """Call the solver of the plan, with ``factored`` for `solve_again`, on ``body`` (nb, 6), ``row`` (nr,)."""
     if plan.joints.solver[0] == 0:
         solve_hinges(plan, ws, body, row, upper, lower, factored)
     elif plan.joints.solver[0] == 1:
@@ -426,5 +459,8 @@ def solve_newton(plan, ws, body, row, upper, lower):
 
 @njit
 def solve_again(plan, ws, step, body, row):
-    """Solve for another right-hand side in place, with the factors of the last `solve_newton` of the ``step``."""
+    """Solve for another right-hand side in place, with the factors of the last `solve_newton` of the ``step``.
+
+    ``step``: a `StepSpan`; ``body`` (nb, 6), ``row`` (nr,): as in `solve_newton`.
+    """
     _solve(plan, ws, body, row, step.upper, step.end, True)

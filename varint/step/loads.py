@@ -42,19 +42,23 @@ def pressed_side(plan, n):
 
 @njit
 def _normal(plan, work, n):
-    """The unit vector along which a sliding load is pressed."""
+    """Return the unit vector along which sliding load n is pressed, (3,), world."""
     return vector(work.gradient[plan.loads.pressed[n], pressed_side(plan, n)])
 
 
 @njit
 def _arm(plan, work, n):
-    """Distance of the sliding body from the point of a sliding load, against the normal, m."""
+    """Return the distance of the sliding body from the point of sliding load n, against the normal, m."""
     return plan.loads.radius[n] + plan.loads.share[n] * work.value[plan.loads.pressed[n]]
 
 
 @njit
 def _surface_velocity(plan, work, n, R, v, normal):
-    """Velocity of what touches, world."""
+    """Return the velocity of what touches, (3,), m/s, world.
+
+    Of the body of load n: ``R`` (3, 3), its rotation matrix, body to world, and ``v`` (6,), its velocity; ``normal``
+    (3,): see `_normal`.
+    """
     turn = vector(v[3:])
     s = add(vector(v), rotate(R, cross(turn, vector(plan.loads.point[n]))))
     return sub(s, scale(_arm(plan, work, n), cross(rotate(R, turn), normal)))
@@ -62,7 +66,10 @@ def _surface_velocity(plan, work, n, R, v, normal):
 
 @njit
 def _relative_velocity(plan, work, n, rotation, velocity):
-    """Velocity of what touches over that of what it touches, world."""
+    """Return the velocity of what touches over that of what it touches, (3,), m/s, world.
+
+    ``rotation`` (nb, 3, 3), ``velocity`` (nb, 6): of the bodies.
+    """
     i, other, normal = plan.loads.body[n], plan.loads.other[n], _normal(plan, work, n)
     s = _surface_velocity(plan, work, n, rotation[i], velocity[i], normal)
     if other >= 0:
@@ -73,7 +80,10 @@ def _relative_velocity(plan, work, n, rotation, velocity):
 
 @njit
 def _friction(plan, n, pressure, speed):
-    """Force F of friction, N, F / ``speed``, and the derivatives of F by the speed and the ``pressure``, N."""
+    """Return (F, F / ``speed``, dF / dspeed, dF / dpressure) of the force F of friction, N.
+
+    ``pressure``: normal force, N; ``speed``: of the sliding, m/s.
+    """
     mu, c = plan.loads.friction[n], plan.loads.creep[n]
     bound = mu * pressure
     if bound <= 0.0:  # a law of the user may pull
@@ -90,14 +100,17 @@ def _friction(plan, n, pressure, speed):
 
 @njit
 def contact_torque(plan, work, n, R, force):
-    """Torque, body axes, of a ``force``, world, on what touches."""
+    """Return the torque, (3,), N m, body axes, of a ``force`` (3,), N, world, on what touches.
+
+    ``R`` (3, 3): rotation matrix of the body of load n, body to world.
+    """
     lever = cross(vector(plan.loads.point[n]), rotate_back(R, force))
     return sub(lever, scale(_arm(plan, work, n), rotate_back(R, cross(_normal(plan, work, n), force))))
 
 
 @njit
 def _pressure(plan, work, n):
-    """Normal force of a sliding load, N."""
+    """Return the normal force of sliding load n, N."""
     return work.effort[plan.laws.element[plan.loads.pressing[n]]]
 
 
@@ -179,13 +192,18 @@ def differentiate_resistance(plan, n, velocity, by_velocity):
 
 @njit
 def _write_column(matrix, k, force, torque):
+    """Write ``force`` (3,) and ``torque`` (3,) to column k of ``matrix`` (6, 6)."""
     for a in range(3):
         matrix[a, k], matrix[3 + a, k] = force[a], torque[a]
 
 
 @njit
 def _resistance(c, power, v, first, by_velocity):
-    """-c I, or -c (|v| I + v v^T / |v|), in the block of the translations or the rotations."""
+    """Write -c I, or -c (|v| I + v v^T / |v|), to the block of the translations or the rotations.
+
+    ``v`` (3,): linear velocity, m/s, or angular, rad/s; ``first``: 0 or 3, where its block of ``by_velocity`` (6, 6)
+    starts; ``power``: of the speed, 1 or 2.
+    """
     speed = math.sqrt(dot(v, v))
     for a in range(3):
         for b in range(3):
@@ -274,9 +292,11 @@ def _by_motion(plan, work, n, q, rotation, velocity, found):
 
 @njit
 def _tilt(plan, work, n, shift, longer, found):
-    """Changes of the normal of a sliding load and, with it and the arms, of the sliding velocity.
+    """Return the changes of the normal of sliding load n and, with it and the arms, of the sliding velocity, (3,) each.
 
-    By a ``shift`` of its centre over that of the other, which makes their distance so much ``longer``; none on a plane.
+    By a ``shift`` (3,) of its centre over that of the other, world, which makes their distance so much ``longer``; zero
+    on a plane. ``found``: the relative velocity (3,), m/s, world, and the pair (turning, growing) of
+    `differentiate_sliding`.
     """
     if plan.loads.other[n] < 0:
         return ZERO, ZERO

@@ -115,7 +115,10 @@ def measure_at(plan, ws, m, position, rotation, gradient):
 
 @njit
 def mapped_value(ws, m, value):
-    """The user's function of the ``value`` of measure m, its slope and its curvature; the value where there is none."""
+    """Return (value, slope, curvature) of the user's function of measure m at ``value``.
+
+    Where there is no such function: (``value``, 1, 0).
+    """
     address = ws.efforts.mapped[m]
     if address == 0:
         return value, 1.0, 0.0
@@ -124,9 +127,10 @@ def mapped_value(ws, m, value):
 
 @njit
 def weighted_measure(plan, ws, m, near, position, rotation, gradient):
-    """`measure_at`, an angle with the turns that bring it nearest to ``near``; the gradient times the weight.
+    """Return `measure_at`, an angle with the turns that bring it nearest to ``near``; the gradient times the weight.
 
-    Where there is a user's function of the measure, its value and gradient.
+    Where there is a user's function of the measure, its value and gradient. ``position`` (nb + 1, 3), ``rotation``
+    (nb + 1, 3, 3): of the pose; ``gradient`` (2, 6): written, by side.
     """
     value = continued(plan.measures.period[m], near, measure_at(plan, ws, m, position, rotation, gradient))
     value, slope, _ = mapped_value(ws, m, value)
@@ -232,7 +236,10 @@ def curve_rows(plan, ws, rows, position, rotation, motion, out):
 
 @njit(inline="always")
 def measure_rate(plan, m, gradient, velocity):
-    """`rate_of` of measure m; translations do not change angles."""
+    """Return `rate_of` of measure m; translations do not change angles.
+
+    ``gradient`` (2, 6): by side; ``velocity`` (nb, 6): of the bodies.
+    """
     if plan.measures.kind[m] != ANGLE:
         return rate_of(plan.measures.body[m], gradient, velocity)
     rate = 0.0

@@ -113,9 +113,10 @@ def _attach_finely(plan, i, position, rest, rotation):
 
 @njit
 def _directions_kept(plan, ws, start, end):
-    """Whether all rods and lengths that are constraints turn by less than DIRECTION_BOUND from one pose to the other.
+    """Return whether all rods and lengths that are constraints turn by less than DIRECTION_BOUND from pose to pose.
 
-    The impulse of such a row acts along its direction at the start of the step, which must not differ much at the end.
+    ``start``, ``end``: the poses, 0 or 1, whose ``ws.jacobian`` (2, nr, 2, 6) is compared. The impulse of such a row
+    acts along its direction at the start of the step, which must not differ much at the end.
     """
     for n in range(plan.rows.pointing.size):
         r = plan.rows.pointing[n]
@@ -143,9 +144,10 @@ def _steepness(plan, r, gradient):
 
 @njit(inline="always")
 def _weigh_bodies(plan, ws, merit, moved):
-    """Add the squares of the bodies' residuals to ``merit``; returns it, the largest, and ``moved`` with momenta.
+    """Add the squares of the bodies' residuals to ``merit``; return it, the largest, and ``moved`` with momenta.
 
-    The residuals of a body are its impulse and its impulsive torque, m/s; the squares of both are compared.
+    The residuals of a body, ``ws.residual_body`` (nb, 6), are its impulse and its impulsive torque, scaled to m/s; the
+    squares of both are compared. ``moved``, m/s: largest impulse so far.
     """
     unbalanced, moved = 0.0, moved * moved
     for i in range(plan.bodies.mass.size):
@@ -174,7 +176,11 @@ def _weigh_row(plan, ws, r, gradient, h, weights):
 
 @njit(inline="always")
 def _weigh_pair(plan, ws, upper, j, h, weights):
-    """`_weigh_row` for the rows of the lower pair of joint j; takes their impulses into the residuals of its bodies."""
+    """Weigh the rows of the lower pair of joint j as `_weigh_row`; take their impulses into its bodies' residuals.
+
+    ``ws.residual_body`` (nb, 6) of its two bodies. ``weights``: (merit, worst, moved) so far; ``upper``: pose along
+    whose rows the impulses act, 0 or 1; ``h``, s.
+    """
     first, rows, points = natural(plan.joints.rows[j]), natural(plan.joints.pair[j]), natural(plan.joints.points[j])
     if rows == 5 and points == 3:  # loops over numbers known here unroll
         return _weigh_rows(plan, ws, upper, j, first, 5, 3, h, weights)
@@ -183,7 +189,10 @@ def _weigh_pair(plan, ws, upper, j, h, weights):
 
 @njit(inline="always")
 def _weigh_rows(plan, ws, upper, j, first, rows, points, h, weights):
-    """`_weigh_pair` from the ``first`` row on: numbers of all ``rows``, and of those of the kind POINT."""
+    """Do `_weigh_pair` from the ``first`` row on: numbers of all ``rows``, and of those of the kind POINT, ``points``.
+
+    ``weights``: (merit, worst, moved) so far.
+    """
     merit, worst, moved = weights
     for number in range(first, first + rows):
         r = natural(number)
@@ -203,7 +212,10 @@ def _weigh_rows(plan, ws, upper, j, first, rows, points, h, weights):
 
 @njit(inline="always")
 def _take_impulses(plan, ws, upper, first, end, j, side):
-    """Take the impulses of the rows ``first`` to ``end`` - 1 of joint j into the residual of the body at a side."""
+    """Take the impulses of the rows ``first`` to ``end`` - 1 of joint j into the residual of the body at a side.
+
+    ``ws.residual_body`` (nb, 6); ``upper``: pose along whose rows they act, 0 or 1; ``side``: 0 or 1.
+    """
     i = natural(plan.joints.side[j, side])
     if i == plan.bodies.mass.size:
         return
@@ -221,7 +233,7 @@ def _take_impulses(plan, ws, upper, first, end, j, side):
 
 @njit
 def evaluate_step(plan, ws, start, end, h, upper, increment):
-    """Residuals of a step of ``h`` seconds with ``ws.velocity`` and ``ws.multiplier``.
+    """Write the residuals of a step of ``h`` seconds with ``ws.velocity`` (nb, 6) and ``ws.multiplier`` (nr,).
 
     Writes the pose ``end`` with its Jacobian, ``ws.residual_body`` and ``ws.residual_row``. The impulses act along the
     rows of the pose ``upper``. ``increment``: the largest change of a velocity that led here, m/s; above ATTACH_ABOVE
@@ -360,9 +372,10 @@ def add_multipliers(multiplier, share, increment_row):
 
 @njit
 def _leaves_nothing(plan, ws, h, increment, floor):
-    """Whether what is left of a residual after an ``increment``, m/s, is less than NOTHING of ``floor``, m/s.
+    """Return whether what is left of a residual after an ``increment``, m/s, is less than NOTHING of ``floor``, m/s.
 
-    Where Newton's matrix is exact that is of second order in the increment, over the pivots of closures.
+    Where Newton's matrix is exact that is of second order in the increment, over the pivots of closures, the least of
+    ``ws.ldu.last_pivot`` (nn,). ``h``: size of the step, s.
     """
     least = 0.0 if has_efforts(plan) else 1.0
     for n in range(ws.ldu.last_pivot.size):

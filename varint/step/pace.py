@@ -43,14 +43,20 @@ WAY = 0.01  # of the size of a part
 
 @indirect(seconds=1, what="adaptive steps")
 def start_pace(plan: Plan, ws: Workspace, pose: int, dt: float) -> None:
-    """Write the density of the first step to ``ws.pace``, from the state at the first node; ``dt`` in s."""
+    """Write the density of the first step to ``ws.pace.density`` (1,), from the state at the first node; ``dt`` in s.
+
+    ``pose``: number of the pose at the node, 0 or 1.
+    """
     followed, change = _density(plan, ws, pose, dt)
     ws.pace.density[0] = followed * math.exp(0.5 * change)
 
 
 @indirect(seconds=1, what="adaptive steps")
 def keep_pace(plan: Plan, ws: Workspace, pose: int, dt: float) -> None:
-    """Replace the density in ``ws.pace`` by that of the next step, from the state at the node before; ``dt`` in s."""
+    """Replace the density in ``ws.pace`` by that of the next step, from the state at the node before; ``dt`` in s.
+
+    ``ws.pace.density`` (1,); ``pose``: number of the pose at the node, 0 or 1.
+    """
     followed, change = _density(plan, ws, pose, dt)
     density = ws.pace.density[0]
     if not followed <= FARTHEST * density <= FARTHEST * FARTHEST * followed:
@@ -60,7 +66,10 @@ def keep_pace(plan: Plan, ws: Workspace, pose: int, dt: float) -> None:
 
 @njit
 def _density(plan, ws, pose, dt):
-    """Z at the node with that pose, and the change of log Z over a step there, no larger than MOST."""
+    """Return Z at the node with that pose, and the change of log Z over a step there, no larger than MOST.
+
+    ``pose``: 0 or 1; ``dt`` in s. Leaves the velocities and accelerations (nb, 6) at the node in ``ws.pace``.
+    """
     nb, pace = plan.bodies.mass.size, ws.pace
     project(plan, ws, pose)
     for i in range(nb):
@@ -86,7 +95,10 @@ def _density(plan, ws, pose, dt):
 
 @njit
 def _displaced(plan, ws, pose, span):
-    """`_square` where velocities and accelerations at a node lead within ``span`` s; written over the other pose."""
+    """Return `_square` where velocities and accelerations at a node lead within ``span`` s; overwrite the other pose.
+
+    They are those of ``ws.pace``, (nb, 6); ``pose``: 0 or 1, the one at the node. Negative spans lead backward.
+    """
     other, half, velocity = 1 - pose, 0.5 * span, ws.base
     for i in range(plan.bodies.mass.size):
         v, a = ws.pace.velocity[i], ws.pace.acceleration[i]
@@ -128,7 +140,10 @@ def _square(plan, ws, pose, velocity):
 
 @indirect(seconds=3, what="accelerations within steps")
 def accelerate_node(plan: Plan, ws: Workspace, pose: int, velocity: Float2) -> None:
-    """Accelerations of the rows, laws and loads, to ``ws.increment_body``; ``ws.goal`` holds the loads."""
+    """Write accelerations of the rows, laws and loads to ``ws.increment_body``; ``ws.goal`` holds the loads.
+
+    ``velocity`` (nb, 6): m/s, world, and rad/s, body axes; accelerations alike, per second; ``pose``: 0 or 1.
+    """
     nb = plan.bodies.mass.size
     for i in range(nb):
         for k in range(6):
@@ -145,7 +160,10 @@ def accelerate_node(plan: Plan, ws: Workspace, pose: int, velocity: Float2) -> N
 
 @njit
 def _turning(plan, ws, pose, r, velocity, acceleration):
-    """Squares of rate, 1/s^2, and second rate, 1/s^4, of the line between the points of row r, over its length."""
+    """Return squares of rate, 1/s^2, and second rate, 1/s^4, of the line between the points of row r, over its length.
+
+    ``velocity``, ``acceleration`` (nb, 6): of the bodies, m/s, world, and rad/s, body axes, and per second.
+    """
     line, rate, second = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     first = plan.measures.first[r]
     for s in range(2):

@@ -15,7 +15,11 @@ from varint.step.paths.masses import has_massive_paths
 
 @njit(inline="always")
 def momenta_and_rates(plan, ws, pose):
-    """Prepare the system of `project` at a node: its pivots and rows, and its right side, momenta and rates."""
+    """Prepare the system of `project` at a node: its pivots and rows, and its right side, momenta and rates.
+
+    Momenta to ``ws.increment_body`` (nb, 6), rates to ``ws.increment_row`` (nr,); ``pose``: the one at the node,
+    0 or 1.
+    """
     mass_pivots(plan, ws.ldu.D)
     ws.border.count[0] = 0
     clear_rows(plan, ws.released, ws.jacobian[pose])
@@ -26,9 +30,10 @@ def momenta_and_rates(plan, ws, pose):
 
 @njit(inline="always")
 def project(plan, ws, pose):
-    """Velocities at a node: (v, w) = M^-1 (p, l) without the part that the rows forbid, G (v, w) = their rate.
+    """Find the velocities at a node: (v, w) = M^-1 (p, l) without the part that the rows forbid, G (v, w) = their rate.
 
-    Written to ``ws.increment_body``, the impulses to ``ws.increment_row``.
+    Written to ``ws.increment_body`` (nb, 6), m/s, world, and rad/s, body axes; the impulses to ``ws.increment_row``
+    (nr,). ``pose``: the one at the node, 0 or 1.
     """
     if has_contacts(plan):
         project_contacts(plan, ws, pose)
@@ -53,7 +58,7 @@ def node_works(plan, ws, work):
 
 @njit
 def project_velocities(plan, ws, pose):
-    """`project` with the velocities in ``ws.velocity`` and the impulses in ``ws.multiplier``."""
+    """Do `project`, with the velocities in ``ws.velocity`` (nb, 6) and the impulses in ``ws.multiplier`` (nr,)."""
     project(plan, ws, pose)
     copy_motions(ws.increment_body, ws.velocity)
     for r in range(ws.multiplier.size):

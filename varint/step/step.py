@@ -139,8 +139,9 @@ def _kick(ws, half_step):
 def _finish(plan, ws, half_step):
     """Replace ``ws.momentum`` by the momenta at the end of a stage, and account for the work of the load over it.
 
-    They follow from the velocities that were solved for and ``ws.load`` at the end. What Newton's method left of the
-    residuals is taken off, which makes the balance of momentum exact at any tolerance.
+    They follow from the velocities that were solved for and ``ws.load`` (nb, 6) at the end. What Newton's method left
+    of the residuals is taken off, which makes the balance of momentum exact at any tolerance. ``half_step``: half the
+    size of the stage, s.
     """
     mass = plan.bodies.mass
     for i in range(mass.size):
@@ -160,9 +161,10 @@ def _finish(plan, ws, half_step):
 
 @njit
 def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
-    """Load, inputs and first iterates of a stage of ``h`` seconds; see `_try_part`.
+    """Write load, inputs and first iterates of a stage of ``h`` seconds; see `_try_part`.
 
-    ``warm``: share of the last multipliers that multipliers start from. Returns how wrong the velocities may be, m/s.
+    Iterates in ``ws.velocity`` (nb, 6) and ``ws.multiplier`` (nr,). ``warm``: share of the last multipliers that
+    multipliers start from. Returns how wrong the velocities may be, m/s.
     """
     node, before, after, dt = when.node, when.before, when.after, when.dt
     half_step = 0.5 * h
@@ -197,8 +199,9 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
 def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     """Solve a stage of ``h`` seconds from ``pose`` to the pose 1 - ``pose``; momenta and works stay.
 
-    ``when``: the `Interval` of the stage. ``extrapolate``: whether velocities start from those of the last steps.
-    Returns as `solve_step`.
+    ``inputs``: an `Inputs`; ``stage``: its number in the step; ``when``: its `Interval`; ``tol``: m/s, see
+    `solve_step`. ``extrapolate``: whether velocities start from those of the last steps. Returns as `solve_step`, with
+    the solution in ``ws.velocity`` (nb, 6) and ``ws.multiplier`` (nr,).
     """
     alone = ws.history.shape[0] == 1
     # multipliers of redundant closures would grow from step to step, and those of a step with contacts lead the states
@@ -238,9 +241,9 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
 
     Takes the arguments of `_try_part`. At the first stage of a step the energy at its node is checked (balance.py).
     Product joints keep their choice of solved components until the ``last`` stage, so that all stages of a step belong
-    to one map; at mid-stage, where it is slightly open, laws would see a switch.
-    Returns whether the joints are closed: where coordinates were not found, as near a fold of a surface, the rows that
-    were solved are not theirs.
+    to one map; at mid-stage, where it is slightly open, laws would see a switch. Momenta are in ``ws.momentum``
+    (nb, 6). Returns whether the joints are closed: where coordinates were not found, as near a fold of a surface, the
+    rows that were solved are not theirs.
     """
     half_step, end = 0.5 * h, 1 - pose
     if ws.balance.at_node[0]:

@@ -191,7 +191,8 @@ def add_input(plan, ws, element, span, half_step, side, out):
 def _law_by_input(plan, work, f, value, rate, span):
     """Return the derivative of the effort of law f by its input: central differences of fourth order over ``span``.
 
-    Restores ``work.input``.
+    ``value``, ``rate``: of its sum, m or rad, and per second; ``span``: in the unit of the input. Restores
+    ``work.input`` (ne,).
     """
     element = plan.laws.element[f]
     input_before, near, far = work.input[element], 0.0, 0.0

@@ -14,6 +14,7 @@ from varint.step.plan import Plan, Tape, Workspace
 def keep_stage(plan: Plan, ws: Workspace, start: int, upper: int, h: float, node: int, share: float) -> None:
     """Keep the solved stage of ``h`` s from the pose ``start``, with impulses along rows ``upper``, on ``ws.tape``.
 
+    ``start``, ``upper``: numbers of poses, 0 or 1. Among others ``tape.momentum`` and ``tape.velocity`` (N, nb, 6).
     Before its momenta are finished. Its inputs are taken ``share`` of a step after the node ``node``. A tape that is
     full counts on: its run has to be done again with a longer one.
     """
@@ -36,7 +37,10 @@ def keep_stage(plan: Plan, ws: Workspace, start: int, upper: int, h: float, node
 
 @njit
 def _keep_damping(ws, tape, k):
-    """Write the leads of the stage, and velocities and rates of targets at its start, to ``tape.damping``."""
+    """Write the leads of stage k, and velocities and rates of targets at its start, to ``tape.damping``.
+
+    Leads (N, nf) of laws and (N, loads) of loads, velocities (N, nb, 6), rates (N, nr).
+    """
     damping, kept = ws.damping, tape.damping
     kept.active[0] = True
     _copy(damping.lead, kept.lead[k])
@@ -47,7 +51,7 @@ def _keep_damping(ws, tape, k):
 
 @njit
 def play_damping(ws, tape, k):
-    """Write the leads of stage k, and velocities at its start, to ``ws.damping``."""
+    """Write the leads of stage k, and velocities (nb, 6) at its start, to ``ws.damping``."""
     damping, kept = ws.damping, tape.damping
     damping.active[0] = kept.active[0]
     if not kept.active[0]:
@@ -115,7 +119,10 @@ def play_stage(plan: Plan, ws: Workspace, tape: Tape, k: int) -> tuple[int, floa
 
 @njit
 def load_start(plan, ws, tape, k):
-    """Bring pose 0 of the workspace, with ``ws.momentum`` and the rates of targets, to the start of stage k."""
+    """Bring pose 0 of the workspace, with ``ws.momentum`` and the rates of targets, to the start of stage k.
+
+    From a ``tape``, of a run that kept it; ``ws.momentum`` (nb, 6), ``ws.efforts.target_rate`` (nr,).
+    """
     copy_spans(ws.spans.taped, 0, tape.stage[k], True)
     copy_motions(tape.momentum[k], ws.momentum)
     _copy(tape.damping.target_rate[k], ws.efforts.target_rate)
@@ -127,7 +134,7 @@ def load_start(plan, ws, tape, k):
 def keep_event(plan, ws, pose, timed):
     """Keep the present event, at the pose ``pose``, in ``ws.tape.events``; return its number, -1 if the tape is full.
 
-    ``timed``: see `Events`.
+    ``pose``: 0 or 1; ``timed``: see `Events`. Its momenta before, ``ws.momentum`` (nb, 6), are kept too.
     """
     events, j = ws.tape.events, ws.tape.events.count[0]
     events.count[0] += 1
@@ -142,7 +149,7 @@ def keep_event(plan, ws, pose, timed):
 
 @njit
 def play_event(plan, ws, events, j):
-    """Bring pose 0 of the workspace, with ``ws.momentum``, to where it was before event j."""
+    """Bring pose 0 of the workspace, with ``ws.momentum`` (nb, 6), to where it was before event j of ``events``."""
     copy_spans(ws.spans.before_event, 0, events.before[j], True)
     copy_motions(events.momentum[j], ws.momentum)
     place(plan, ws, 0)

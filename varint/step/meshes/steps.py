@@ -23,16 +23,20 @@ from varint.step.step import _finish_part, begin_part, remember_step
 
 @njit(seconds=3, what="steps with deformable bodies")
 def begin_stage(plan, ws, inputs, h, stage, extrapolate, when):
-    """Loads, inputs and targets of a stage, the momenta ``ws.goal`` that it starts from, and start values.
+    """Write loads, inputs and targets of a stage, the momenta ``ws.goal`` that it starts from, and start values.
 
-    Arguments: see `varint.step.step.advance_step` and its stages.
+    ``ws.goal`` (nb, 6). Arguments: see `varint.step.step.advance_step` and its stages.
     """
     begin_part(plan, ws, inputs, h, stage, extrapolate, when, 0.0)
 
 
 @njit(seconds=3, what="steps with deformable bodies")
 def evaluate_stage(plan, ws, pose, h, increment):
-    """Residuals of the bodies and rows without deformable bodies, see `evaluate_step`; the merit, or NaN."""
+    """Write the residuals of bodies and rows without deformable bodies, see `evaluate_step`; return the merit, or NaN.
+
+    ``ws.residual_body`` (nb, 6), ``ws.residual_row`` (nr,). ``pose``: at the start of the stage, 0 or 1; ``h``: its
+    size, s; ``increment``: m/s.
+    """
     return evaluate_step(plan, ws, pose, 1 - pose, h, pose, increment)[0]
 
 
@@ -40,8 +44,9 @@ def evaluate_stage(plan, ws, pose, h, increment):
 def solve_bodies(plan, ws, border, pose, h, fresh):
     """Solve Newton's system of the bodies in place of ``ws.increment_body`` and ``ws.increment_row``, right-hand sides.
 
-    ``border``: of the meshes; factored if ``fresh``. The solutions are changes of the pose over h: m/s, and rad/s in
-    body axes at the end.
+    ``increment_body`` (nb, 6), ``increment_row`` (nr,). ``border``: of the meshes; factored if ``fresh``. The solutions
+    are changes of the pose over h: m/s, and rad/s in body axes at the end. ``pose``: at the start of the stage, 0 or 1;
+    ``h``: its size, s.
     """
     end, half_step = 1 - pose, 0.5 * h
     for i in range(plan.bodies.mass.size):
@@ -55,9 +60,10 @@ def solve_bodies(plan, ws, border, pose, h, fresh):
 
 @njit(seconds=4, what="steps with deformable bodies")
 def finish_stage(plan, ws, inputs, pose, h, tol, stage, when, last):
-    """Bring the bodies to the end of a solved stage, the pose 1 - ``pose``; whether their joints are closed there.
+    """Bring the bodies to the end of a solved stage, the pose 1 - ``pose``; return whether their joints are closed.
 
-    ``ws.momentum`` is left without what the deformable bodies add to it over the stage. ``when``: an `Interval`.
+    ``ws.momentum`` (nb, 6) is left without what the deformable bodies add to it over the stage. ``when``: an
+    `Interval`. ``h``: size of the stage, s; ``tol``, m/s; ``last``: whether it is the last one of the step.
     """
     keep_multipliers(plan, ws, 0.5 * h)
     ws.balance.at_node[0] = False  # the energy of bodies alone has no balance

@@ -27,7 +27,11 @@ from varint.step.plan import Plan, Workspace
 
 @njit
 def _carry(work, n, moves, c, turned):
-    """Motion of the surface at point n: unit motion c of its body, along axis c of the world or about ``turned``."""
+    """Write the motion of the surface at point n: unit motion c of its body, along a world axis or about ``turned``.
+
+    ``work.carried`` (points, 6), world. ``moves``: whether it is this body that moves, else zero; ``c``: 0 to 5;
+    ``turned`` (3,): axis c - 3 of the body, world.
+    """
     for d in range(3):
         work.carried[n, d] = 1.0 if moves and c == d else 0.0
         work.carried[n, 3 + d] = turned[d] if moves and c >= 3 else 0.0
@@ -35,7 +39,10 @@ def _carry(work, n, moves, c, turned):
 
 @njit
 def _couple(plan, ws, upper, lower):
-    """Write H = int m J(upper)^T J(lower) dalpha by unit motions of the bodies, linear (world), angular (body axes)."""
+    """Write H = int m J(upper)^T J(lower) dalpha by unit motions of the bodies, linear (world), angular (body axes).
+
+    ``work.H`` (6 K, 6 K) of the K moving bodies on paths; ``upper``, ``lower``: numbers of poses, 0 or 1.
+    """
     table, work = plan.massive_paths, ws.massive_paths
     for a in range(work.H.shape[0]):
         for b in range(work.H.shape[0]):
@@ -94,7 +101,8 @@ def _write_border(plan, ws):
 def fold_paths(plan: Plan, ws: Workspace, upper: int, lower: int) -> None:
     """Find H; add it to the blocks ``ws.ldu.D`` of bodies that paths couple with no other body, else to the border.
 
-    After `add_path_momenta`, or at a node, where both poses are the same.
+    ``ws.ldu.D`` (nb, 6, 6); ``upper``, ``lower``: numbers of the poses of H. After `add_path_momenta`, or at a node,
+    where both poses are the same.
     """
     table, work = plan.massive_paths, ws.massive_paths
     if upper == lower:
