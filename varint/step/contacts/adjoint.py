@@ -12,6 +12,10 @@ To the transposed system of all else, A^T x = g, the contacts add the duals y of
 
 a dense system of the contacts that touch, a border of the transposed system. With redundant contacts
 it is singular: harmless if g does not depend on how they share the load, which the residual shows.
+
+Arguments: ``k``, number of a contact; ``step``, a `StepSpan`; ``work``, ``ws.contacts``; ``tangent``, a `Tangent`, and
+``border``, its `Border`, with row 3 m + a for component a of contact ``ws.contacts.inside[m]``; ``body`` (nb, 6) and
+``row`` (nr,), the parts of x.
 """
 
 import math
@@ -57,7 +61,10 @@ def list_touching(plan, ws):
 
 @njit
 def sliding_terms(plan, work, k):
-    """Terms of a contact that slides along no given direction: c, friction over |p_t|, F_b (row-major), ds/du."""
+    """Return terms of a contact that slides along no given direction: c, friction over |p_t|, F_b (row-major), ds/du.
+
+    c: (2,), along the two directions across the normal; F_b, ds/du: (4,), row-major. ``work``: ``ws.contacts``.
+    """
     mu, mobility = plan.contacts.friction[k], plan.contacts.mobility[k]
     z, u, before = work.z[k], work.rate[k], work.slip[k]
     brake = mobility * mu * max(z[0] - u[0] / mobility, 0.0)
@@ -126,7 +133,10 @@ def add_dual_rows(plan, ws, rows, k, share, body):
 
 @njit
 def _solve_transposed(plan, ws, step, tangent, body, row):
-    """Solve the transposed system of all else in place; a ``step`` of no size is that of a node."""
+    """Solve the transposed system of all else in place; a ``step`` of no size is that of a node.
+
+    ``body`` (nb, 6), ``row`` (nr,): right-hand side, replaced by the solution.
+    """
     if step.h == 0.0:
         solve_again(plan, ws, step, body, row)
         return
@@ -139,7 +149,10 @@ _couple, _complete = bordered(_solve_transposed)
 
 @njit
 def _write_border(plan, ws, border, count):
-    """Write the rows of the duals y to a border: U = -L^T F_u^T, V = -N / W, and F_z^T / W to its block."""
+    """Write the rows of the duals y to a border: U = -L^T F_u^T, V = -N / W, and F_z^T / W to its block.
+
+    ``count``: number of contacts that touch. The block is (3 count, 3 count), row-major.
+    """
     work, n = ws.contacts, 3 * count
     border.count[0] = n
     for j in range(n):
@@ -157,7 +170,10 @@ def _write_border(plan, ws, border, count):
 
 @njit
 def _add_given(plan, ws, border, step, tangent, body, row):
-    """Add A^-T L^T ``given`` to x, of the contacts that touch."""
+    """Add A^-T L^T ``given`` to x, of the contacts that touch.
+
+    x: ``body`` (nb, 6), ``row`` (nr,). ``given`` (nk, 3): of ``ws.contacts``.
+    """
     work, count = ws.contacts, border.count[0] // 3
     border.column_body[:] = 0.0
     border.column_row[:] = 0.0
@@ -199,7 +215,8 @@ def solve_duals(plan, ws, tangent, step, count, body, row):
 def _factor_and_solve(plan, ws, border, least):
     """Solve for the duals in place; note in the workspace where the contacts are redundant, and where that matters.
 
-    ``ws.contacts.hits`` is then 1 for the contacts whose friction has no derivative. ``least``: what counts as nothing.
+    ``border.y`` (3 count,): right-hand side, replaced by the duals of the contacts that touch. ``ws.contacts.hits`` is
+    then 1 for the contacts whose friction has no derivative. ``least``: what counts as nothing.
     """
     work, n, order = ws.contacts, border.count[0], ws.contacts.back_order
     block, right, count = work.inside_block, border.y, n // 3
@@ -234,7 +251,11 @@ def _factor_and_solve(plan, ws, border, least):
 
 @njit
 def _is_open(ws, border, rank, right, least):
-    """Replace ``right`` by the basic solution of the factored system; return whether a residual remains."""
+    """Replace ``right`` by the basic solution of the factored system; return whether a residual remains.
+
+    ``right`` (3 count,): right-hand side, of the contacts that touch. ``rank``: of the factored system. The residual
+    counts relative to the largest of ``right``, or to ``least`` if that is larger.
+    """
     work, order, n, largest = ws.contacts, ws.contacts.back_order, border.count[0], least
     block, given = work.inside_block, work.inside_rows[1]
     for i in range(n):

@@ -12,6 +12,8 @@ u_t turned as below, W, the mobility of the point, p_n = z_n - u_n / W and p_t =
     sliding   else, c = p_t / |p_t|:   u_n = 0,  z_t = mu z_n c
 
 s: u_t rotated to the mean slip direction before and after the node, which makes friction second order.
+
+Arguments: ``k``, number of a contact; ``work``, ``ws.contacts``.
 """
 
 import math
@@ -49,9 +51,10 @@ def turned_slip(slip, before, brake):
 
 @njit
 def growth_of_slip(slip, turned, is_turned):
-    """Return ds/dslip, row-major, of s = ``turned`` as `turned_slip` returns it.
+    """Return ds/dslip (4,), row-major, of s = ``turned`` (2,) as `turned_slip` returns it.
 
-    A change along the slip scales s; a change across it rotates s by half the rotation of the slip.
+    ``slip`` (2,): u_t, m/s; ``is_turned``: whether s was rotated. A change along the slip scales s; a change across it
+    rotates s by half the rotation of the slip.
     """
     if not is_turned:
         return 1.0, 0.0, 0.0, 1.0
@@ -80,7 +83,11 @@ def _clear_row(row, two):
 
 @njit
 def _has_given_friction(work, k, friction):
-    """Whether the tangential impulse of contact k is a multiple of the normal one along a given direction, or zero."""
+    """Return whether contact k has no friction, or friction along a given direction.
+
+    Its tangential impulse is then a multiple of the normal one. ``work.direction`` (nk, 2): the given directions, zero
+    for none. ``friction``: coefficient of friction, times ``work.share``.
+    """
     return friction == 0.0 or work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0
 
 
@@ -88,8 +95,9 @@ def _has_given_friction(work, k, friction):
 def weigh_cone(plan, ws, k, forced):
     """Write the mode of contact k, ``pressing`` and what its impulses miss, ``given``; return its square, (m/s)^2.
 
-    ``forced``: AS_FOUND, or ALL_STICK, ALL_APART, to assume that it does, or ALL_PRESS, that it touches and sticks
-    where it does not slip.
+    ``z``, ``rate`` (nk, 3) of ``ws.contacts``: impulses, N s, and rates, m/s. ``given`` (nk, 3): right side of
+    `write_cone`. ``forced``: AS_FOUND, or ALL_STICK, ALL_APART, to assume that it does, or ALL_PRESS, that it touches
+    and sticks where it does not slip.
     """
     work, mobility = ws.contacts, plan.contacts.mobility[k]
     z, u, given, before, mass = work.z[k], work.rate[k], work.given[k], work.mode[k], 1.0 / mobility
@@ -128,7 +136,8 @@ def weigh_cone(plan, ws, k, forced):
 def write_cone(plan, ws, k):
     """Write the rows of contact k in Newton's system, lower dx + C dz = given, and ``inverse`` = C^-1.
 
-    ``row``, ``rate``, ``mode`` and ``pressing`` are those of the last `weigh_cone`.
+    ``lower`` (nk, 3, 12) and ``inverse`` (nk, 3, 3) of ``ws.contacts`` are written. ``row``, ``rate``, ``mode`` and
+    ``pressing`` are those of the last `weigh_cone`.
     """
     work, mobility, mode = ws.contacts, plan.contacts.mobility[k], ws.contacts.mode[k]
     row, lower, inverse = work.row[k], work.lower[k], work.inverse[k]
@@ -175,7 +184,10 @@ def write_cone(plan, ws, k):
 
 @njit
 def is_coupled(plan, work, k):
-    """Whether contact k, of those that take part, has rows between two moving bodies in Newton's system."""
+    """Return whether contact k, of those that take part, has rows between two moving bodies in Newton's system.
+
+    It has none while its ``work.mode`` (nk,) is APART.
+    """
     return plan.contacts.other[k] != plan.bodies.mass.size and work.mode[k] != APART
 
 

@@ -44,10 +44,12 @@ LOWERED = 40  # bisections of e
 
 @indirect(seconds=2, what="contacts")
 def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> None:
-    """Apply the impacts at a node: of ``met``, numbered as in limits/clearances.py, and of those that follow from it; a
-    contact that is met closes at least where it has no restitution.
+    """Apply the impacts at a node: of ``met``, and of those that follow from it.
 
-    ``timed``: whether the sub-step before ends where the event is.
+    A contact that is met closes at least where it has no restitution. ``pose``: number of the pose of the node.
+    ``met``: number of a limit or contact as in limits/clearances.py, NOBODY for none. ``timed``: whether the sub-step
+    before ends where the event is. In ``ws.contacts`` writes ``slip`` (nc, 2), that after the impacts, and sets
+    ``impulse`` (nc, 3) to zero. Also writes ``ws.velocity`` and ``ws.momentum`` (nb, 6).
     """
     work, k = ws.contacts, met - plan.limits.measure.size
     event = _keep_act(plan, ws, pose, PROJECTION, met, timed)

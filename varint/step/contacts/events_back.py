@@ -2,6 +2,10 @@
 
 What contacts do at an instant is on the tape one by one: momenta become those of the velocities there (a *projection*),
 then follow the impacts of one round each (docs/theory.md section 14).
+
+Arguments: ``k``, number of a contact; ``events``, `Events` on a tape, and ``own``, their contacts; ``j``, number of one
+of them; ``work``, a `Tangent`; ``by``, the gradient by numbers of the plan; ``carried``, that by what a stage hands on:
+variables of laws, and of each contact the slip (3,), world, at `slip_place`.
 """
 
 import math
@@ -40,7 +44,10 @@ from varint.step.projection import project_velocities
 
 @njit(seconds=1, what="derivatives of contacts")
 def velocities_with_contacts_back(plan, ws, work, state, carried, by):
-    """`adjoint.velocities_back` at pose 0 with the contacts; adds that by their slips to ``carried``."""
+    """Do `adjoint.velocities_back` at pose 0 with the contacts; add the gradient by their slips to ``carried``.
+
+    ``state`` (nb, 12): the gradient by pose and velocities, replaced by that by pose and momenta.
+    """
     project_velocities(plan, ws, 0)
     solution_back(plan, ws, work, state, carried, by)
 
@@ -89,7 +96,10 @@ def solution_back(plan: Plan, ws: Workspace, work: Tangent, state: Float2, carri
 
 @njit
 def _direction_back(plan, ws, k, carried, state):
-    """Add the gradient by the slip whose direction a contact that slides at a node has."""
+    """Add the gradient by the slip whose direction a contact that slides at a node has.
+
+    That by the slip goes to ``carried``, that by the pose, at which its frame is, to ``state`` (nb, 12).
+    """
     work, slip = ws.contacts, ws.contacts.slip[k]
     d, y, size = work.direction[k], work.change[k], math.sqrt(slip[0] ** 2 + slip[1] ** 2)
     pull = -plan.contacts.friction[k] * plan.contacts.mobility[k] * work.z[k, 0] / size
@@ -122,7 +132,10 @@ def contact_event_back(plan, ws, work, events, j, state, carried, by):
 
 @njit
 def _slip_after_back(plan, ws, k, state, carried, by):
-    """Add the gradient by the slip of contact k after an event, its rate across the normal, to ``state``."""
+    """Add the gradient by the slip of contact k after an event, its rate across the normal, to ``state``.
+
+    ``state`` (nb, 12): by pose and velocities at pose 0. The gradient by the slip is in ``carried``.
+    """
     place = slip_place(ws, k)
     by_slip = vector(carried[place : place + 3])
     if dot(by_slip, by_slip) == 0.0:
@@ -149,7 +162,10 @@ def _slip_after_back(plan, ws, k, state, carried, by):
 
 @njit
 def _play_hit(plan, ws, own, j):
-    """Solve the impact of event j again: velocities before it to ``ws.base``, after it to ``ws.velocity``."""
+    """Solve the impact of event j again: velocities before it to ``ws.base``, after it to ``ws.velocity``.
+
+    Both (nb, 6). Call after `play_event`; ``own``: a `ContactEventTape`.
+    """
     contacts = ws.contacts
     _velocities_of(plan, ws.momentum, ws.base)
     for k in range(contacts.closed.size):
@@ -184,7 +200,10 @@ def _velocities_of(plan, momentum, velocity):
 
 @njit
 def _rebounds_back(plan, ws, own, j, state, by):
-    """Add the gradient by what rebounds in event j: the rates before it, times their restitutions."""
+    """Add the gradient by what rebounds in event j: the rates before it, times their restitutions.
+
+    ``state`` (nb, 12): by pose and momenta before the event. Call after `solution_back`; ``own``: a `ContactEventTape`.
+    """
     contacts, nb = ws.contacts, plan.bodies.mass.size
     back, through = ws.goal, ws.residual_body
     back[:] = 0.0
@@ -223,7 +242,10 @@ def contact_margin_at(plan, ws, events, j, state):
 
 @njit(seconds=1, what="derivatives of contacts")
 def add_contact_margin_at(plan, ws, events, j, factor, by):
-    """Add to ``by`` the derivatives of ``factor`` times the gap that is met in event j by its numbers."""
+    """Add to ``by`` the derivatives of ``factor`` times the gap that is met in event j by its numbers.
+
+    ``height`` and ``radius`` (np,), ``point`` (np, 3) of contacts with planes; a contact of shapes has none.
+    """
     play_event(plan, ws, events, j)
     k = events.contacts.met[j]
     if feature_of(plan, k) >= 0:

@@ -4,6 +4,8 @@ The frame is that of the pose where a step starts, and impulses act in it at one
 step are the change of the gap, and along the frame the displacement of what touches: of both carriers, each as a point
 of its body in the middle between those at the two ends of the step, with h R w x lever of the radii about them, along
 the mean of the normals. With those at the start alone the slip of a ball on a turntable would be of first order.
+
+Arguments: ``pose``, number of a pose of the workspace; ``k``, number of a contact.
 """
 
 import math
@@ -35,7 +37,10 @@ def rate_along(plan, rows, k, a, velocity):
 
 @indirect(seconds=2, what="contacts of shapes")
 def locate_contact(plan: Plan, ws: Workspace, pose: int, k: int) -> tuple[float, Vector, Vector, Vector]:
-    """Gap, m, normal from ``other`` to ``body``, and the carriers of ``body`` and ``other``, world, at a pose."""
+    """Return the gap, m, normal from ``other`` to ``body``, and the carriers of ``body`` and ``other``, at a pose.
+
+    Normal and carriers: (3,), world; the carriers in m.
+    """
     f, work = feature_of(plan, k), ws.contacts
     i, j = plan.contacts.body[k], plan.contacts.other[k]
     first, second = (j, i) if work.swapped[f] else (i, j)
@@ -48,7 +53,10 @@ def locate_contact(plan: Plan, ws: Workspace, pose: int, k: int) -> tuple[float,
 
 @njit
 def levers_of(plan, ws, k):
-    """Distances along the normal from the carriers of ``body`` and ``other`` to the point that touches, m."""
+    """Return the distances along the normal from the carriers of ``body`` and ``other`` to the point that touches, m.
+
+    Two numbers with signs, by the radii ``ws.contacts.size`` (features, 2).
+    """
     f = feature_of(plan, k)
     first, second = lever_lengths(ws.contacts.kind[f], ws.contacts.size[f])
     return (-second, first) if ws.contacts.swapped[f] else (-first, second)
@@ -56,7 +64,10 @@ def levers_of(plan, ws, k):
 
 @indirect(seconds=1, what="contacts of shapes")
 def write_feature_frame(plan: Plan, ws: Workspace, pose: int, k: int) -> None:
-    """Write ``frame``, ``carrier``, ``slip`` and ``upper`` of a contact between features at a pose."""
+    """Write ``frame``, ``carrier``, ``slip`` and ``upper`` of a contact between features at a pose.
+
+    Of this contact these are (3, 3), (2, 3), (2,) and (3, 12). ``slip`` is ``slip_vector`` along the frame.
+    """
     f, i, j, nb = feature_of(plan, k), plan.contacts.body[k], plan.contacts.other[k], plan.bodies.mass.size
     work, upper = ws.contacts, ws.contacts.upper[k]
     _, normal, A, B = locate_contact(plan, ws, pose, k)
@@ -83,7 +94,11 @@ def write_feature_frame(plan: Plan, ws: Workspace, pose: int, k: int) -> None:
 
 @indirect(seconds=1, what="contacts of shapes")
 def feature_rates(plan: Plan, ws: Workspace, start: int, end: int, h: float, k: int) -> None:
-    """Write the rates of a contact between features over a step, and their gradients ``row``, by the unknowns."""
+    """Write the rates of a contact between features over a step, and their gradients ``row``, by the unknowns.
+
+    ``rate`` (nk, 3), m/s, and ``row`` (nk, 3, 12) of ``ws.contacts``. ``start``, ``end``: numbers of the poses of the
+    step; ``h``: its size, s. Call after `write_feature_frame` at the start.
+    """
     work, f, nb, half_step = ws.contacts, feature_of(plan, k), plan.bodies.mass.size, 0.5 * h
     gap, after, A, B = locate_contact(plan, ws, end, k)
     normal = vector(work.frame[f, 0])
@@ -118,7 +133,11 @@ def feature_rates(plan: Plan, ws: Workspace, start: int, end: int, h: float, k: 
 def turned_features(
     plan: Plan, ws: Workspace, pose: int, k: int, motions: tuple[Motion, Motion]
 ) -> tuple[Vector, Vector, Vector]:
-    """Changes of the normal and of both carriers of a contact of shapes, by ``motions`` of its two bodies, world."""
+    """Return the changes of the normal and of both carriers of a contact of shapes, by ``motions`` of its two bodies.
+
+    ``motions``: of ``body`` and ``other``, each a translation (3,), m, and a rotation vector (3,), rad, world, or their
+    rates. Returned are three vectors (3,), world.
+    """
     work, f = ws.contacts, feature_of(plan, k)
     i, j = plan.contacts.body[k], plan.contacts.other[k]
     first, second = (j, i) if work.swapped[f] else (i, j)

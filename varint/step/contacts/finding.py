@@ -1,6 +1,10 @@
 """The features of two shapes that face each other, in slots of their pair: filled before each step and sub-step.
 
 A slot is for one contact: one feature of each shape, such as a vertex and a face.
+
+Arguments: ``pose``, number of a pose of the workspace; ``p``, of a pair of shapes; ``f``, of a slot; ``k``, of a
+contact, which for slot f is np + f with the np contacts with planes; ``m``, of features in ``ws.found``, where there
+are ``count``; ``work``, ``ws.contacts``; ``found``, ``ws.found``.
 """
 
 import math
@@ -33,7 +37,10 @@ def size_of_pair(plan, p):
 
 @indirect(seconds=8, what="contacts of shapes")
 def find_between(plan: Plan, ws: Workspace, pose: int, p: int, reach: float) -> int:
-    """Write the features of pair p with a gap below ``reach``, m, at a pose to ``ws.found``; return their number."""
+    """Write the features of pair p with a gap below ``reach``, m, at a pose to ``ws.found``; return their number.
+
+    That is at most the length of ``ws.found.kind`` (space,).
+    """
     contacts = plan.contacts
     k = contacts.height.size + contacts.pair_first[p]
     i, j = contacts.body[k], contacts.other[k]
@@ -45,21 +52,30 @@ def find_between(plan: Plan, ws: Workspace, pose: int, p: int, reach: float) -> 
 
 @njit
 def _is_of(work, found, f, m):
-    """Whether slot f is for the features m that were found."""
+    """Return whether slot f is for the features m that were found.
+
+    These have the same kind and the same ``key`` (2,).
+    """
     same = work.kind[f] == found.kind[m] and work.swapped[f] == found.swapped[m]
     return same and work.key[f, 0] == found.key[m, 0] and work.key[f, 1] == found.key[m, 1]
 
 
 @njit
 def _follows(work, found, f, m):
-    """Whether features m continue those of slot f: the same vertex, ball or rim on another feature of the other."""
+    """Return whether features m continue those of slot f: the same vertex, ball or rim on another feature of the other.
+
+    ``key`` (2,) then has the same first number.
+    """
     points = LINE_LINE not in (work.kind[f], found.kind[m])
     return points and work.swapped[f] == found.swapped[m] and work.key[f, 0] == found.key[m, 0]
 
 
 @njit
 def _take(work, found, f, m):
-    """Copy the features m that were found to slot f, and mark them as taken."""
+    """Copy the features m that were found to slot f, and mark them as taken.
+
+    Writes ``kind``, ``swapped``, ``key`` (2,), ``size`` (2,), ``place`` and ``axis`` (2, 3) of the slot.
+    """
     work.kind[f], work.swapped[f] = found.kind[m], found.swapped[m]
     for side in range(2):
         work.key[f, side], work.size[f, side] = found.key[m, side], found.radius[m, side]
@@ -72,8 +88,8 @@ def _take(work, found, f, m):
 def _best_for(ws, f, count, follow):
     """Return the index in ``ws.found`` of the features that match slot f, or -1.
 
-    If several match, the first feature has to be nearest to that of the slot. With ``follow`` all match that continue
-    those of the slot (`_follows`), and the gap has to be nearest to zero.
+    If several match, the first feature has to be nearest to that of the slot, by its point (3,), body axes. With
+    ``follow`` all match that continue those of the slot (`_follows`), and the gap has to be nearest to zero.
     """
     work, found, best, least = ws.contacts, ws.found, -1, math.inf
     for m in range(count):
@@ -88,7 +104,10 @@ def _best_for(ws, f, count, follow):
 
 @njit
 def _clear(plan, ws, f):
-    """Empty slot f."""
+    """Empty slot f.
+
+    Its contact opens, without ``impulse`` (3,) and ``slip_vector`` (3,).
+    """
     work, k = ws.contacts, plan.contacts.height.size + f
     work.kind[f], work.closed[k], work.hits[k] = EMPTY, False, 0
     for a in range(3):
@@ -97,7 +116,10 @@ def _clear(plan, ws, f):
 
 @njit
 def _locate_found(plan, ws, pose, k, m):
-    """Return what `locate_contact` does, if contact k had the features m found."""
+    """Return what `locate_contact` does, if contact k had the features m found.
+
+    A gap, m, the normal (3,), and both carriers (3,), world.
+    """
     found, i, j = ws.found, plan.contacts.body[k], plan.contacts.other[k]
     first, second = (j, i) if found.swapped[m] else (i, j)
     gap, normal, A, B = locate_features(
@@ -111,10 +133,10 @@ def _locate_found(plan, ws, pose, k, m):
 def _take_touching(plan, ws, pose, p, f, count):
     """Give the closed slot f, whose features were not found again, the nearest touching features, or empty it.
 
-    Features touch if their gap is at most max(``held_gap``, 0) + FLUSH. The nearest are those whose carrier is
-    nearest to the old one, within MARGIN times `size_of_pair`; their gap becomes the ``held_gap``.
-    Where two corners coincide the same point is found as a vertex of the first shape, as one of the second, or as two
-    edges that cross. If the contact opened there, its closing again would be an impact.
+    Features touch if their gap is at most max(``held_gap``, 0) + FLUSH. The nearest are those whose carrier (3,),
+    world, is nearest to the old one, within MARGIN times `size_of_pair`; their gap becomes the ``held_gap``. Where two
+    corners coincide the same point is found as a vertex of the first shape, as one of the second, or as two edges that
+    cross. If the contact opened there, its closing again would be an impact.
     """
     work, found, k = ws.contacts, ws.found, plan.contacts.height.size + f
     work.kind[f] = LOST - work.kind[f]
@@ -139,7 +161,7 @@ def _fill(plan, ws, pose, p, count):
 
     Slots, in their order, keep features that are found again. A closed slot whose features are gone takes those that
     continue them (`_follows`), else touching ones; an open one whose features are gone is emptied. Empty slots then
-    take the others, the smallest gap first.
+    take the others, the smallest gap first. Writes ``ws.contacts.kind`` (features,) and the other arrays of slots.
     Returns whether a closed slot has taken features that continue its own.
     """
     moved = False
@@ -181,7 +203,8 @@ def _fill(plan, ws, pose, p, count):
 def _touches_too(plan, ws, pose, k, least):
     """Return an open contact of the same bodies as contact k with a gap up to ``least``, m, or -1.
 
-    It is by the same first feature, which has a radius: a ball, an end of a capsule, a rim.
+    It is by the same first feature, which has a radius, see ``ws.contacts.size`` (features, 2): a ball, an end of a
+    capsule, a rim.
     """
     work, contacts, g = ws.contacts, plan.contacts, k - plan.contacts.height.size
     if work.size[g, 0] == 0.0 or work.kind[g] == LINE_LINE:
@@ -200,7 +223,10 @@ def _touches_too(plan, ws, pose, k, least):
 
 @njit
 def _hand_over(plan, ws, k, m):
-    """Move the impulse and the slip of contact k to contact m."""
+    """Move the impulse and the slip of contact k to contact m.
+
+    These are ``impulse`` (nk, 3) and ``slip_vector`` (features, 3) of ``ws.contacts``.
+    """
     work, planes = ws.contacts, plan.contacts.height.size
     for a in range(3):
         work.impulse[m, a], work.slip_vector[m - planes, a] = work.impulse[k, a], work.slip_vector[k - planes, a]
@@ -211,7 +237,8 @@ def _hand_over(plan, ws, k, m):
 def _roll_on(plan, ws, pose):
     """Hand over closed contacts of round features that have rolled over the seam of two flush shapes.
 
-    Runs that are taped for gradients do not: derivatives do not follow impulse and slip from contact to contact.
+    Writes ``closed``, ``held_gap`` and ``hits`` (nk,) and what `_hand_over` writes. Runs that are taped for gradients
+    do not: derivatives do not follow impulse and slip from contact to contact.
     """
     work, contacts = ws.contacts, plan.contacts
     for n in range(work.near_count[0] if ws.tape.h.size == 0 else 0):
@@ -235,6 +262,8 @@ def _roll_on(plan, ws, pose):
 def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     """Fill the slots with the features that face each other at a pose, as far as they might meet within ``h`` seconds.
 
+    Writes ``ws.contacts.kind`` (features,) and the other arrays of slots, and opens contacts whose slots are
+    emptied.
     Closed contacts of round features that roll over the seam of two flush shapes pass to the next shape.
     """
     contacts, moved = plan.contacts, False
@@ -254,7 +283,10 @@ def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
 
 @indirect(seconds=1, what="contacts of shapes")
 def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
-    """Return whether in a step shapes may have met by features that have no slot, or passed through each other."""
+    """Return whether in a step shapes may have met by features that have no slot, or passed through each other.
+
+    ``start``, ``end``: numbers of its poses. Slots without features have ``ws.contacts.kind`` (features,) below zero.
+    """
     work, contacts = ws.contacts, plan.contacts
     listed = is_list_whole(plan, ws, end)
     for n in range(work.near_pair_count[0] if listed else contacts.pair_shape.shape[0]):
@@ -280,7 +312,10 @@ def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
 
 @njit
 def depth_of_pair(plan, ws, pose, p):
-    """Depth by which the shapes of pair p overlap at a pose, m; zero where they do not."""
+    """Return the depth by which the shapes of pair p overlap at a pose, m; zero where they do not.
+
+    It is the largest of their features in ``ws.found``, by ``gap`` (space,), which are written.
+    """
     depth = 0.0
     for m in range(find_between(plan, ws, pose, p, 0.0)):
         depth = max(depth, -ws.found.gap[m])
@@ -289,7 +324,10 @@ def depth_of_pair(plan, ws, pose, p):
 
 @njit
 def _is_seen(plan, ws, pose, p, f, count):
-    """Return whether the contact of slot f of pair p is among the features found: the same, or others at its place."""
+    """Return whether the contact of slot f of pair p is among the features found: the same, or others at its place.
+
+    Others have the same gap, carrier (3,) and normal (3,), world, but for FLUSH, SAME_PLACE and SAME_NORMAL.
+    """
     work, found, k = ws.contacts, ws.found, plan.contacts.height.size + f
     gap, normal, A, _ = locate_contact(plan, ws, pose, k)
     least = (SAME_PLACE * size_of_pair(plan, p)) ** 2
@@ -322,9 +360,10 @@ def see_features(plan, ws, pose, seen):
 
 @njit
 def longest_share(plan, ws, h, way):
-    """Share of a step of ``h`` seconds in which no two shapes that could meet move farther than ``way`` of their size.
+    """Return the share of a step in which no two shapes that could meet move farther than ``way`` of their size.
 
-    Beside planes, whose features are the same everywhere.
+    ``h``: size of the step, s; ``way``: a share of `size_of_pair`. Only pairs count with features in a slot,
+    ``ws.contacts.kind`` (features,), and none of a plane, whose features are the same everywhere.
     """
     work, contacts, share = ws.contacts, plan.contacts, 1.0
     for n in range(work.near_pair_count[0]):

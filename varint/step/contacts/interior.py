@@ -9,6 +9,9 @@ Feng 1998, The bipotential method)
 In z' = (mu z_n, z_t) and y' = (y_n / mu, y_t) both cones are the Lorentz cone. Newton's method solves z' o y' = sigma e
 for sigma that goes to zero, where z' o y' = (z' . y', z'_n y'_t + y'_n z'_t) and e = (1, 0, 0) (Acary, Armand, Nguyen,
 Shpakovych 2023, Second-order cone programming for frictional contact mechanics).
+
+Arguments: ``work``, ``ws.contacts``; ``count``, number of contacts that take part, ``inside`` (count,); ``smoothing``,
+s as at SMOOTHING, m/s; ``share``, of the changes, from 0 to 1.
 """
 
 import math
@@ -32,9 +35,9 @@ SMOOTHING = 0.01  # s over the largest rate at first, where |y_t| is replaced by
 
 @indirect(seconds=2, what="contacts")
 def start_inside(plan: Plan, ws: Workspace, step: StepSpan, enough: float) -> bool:
-    """Write approximate impulses of the contacts to ``ws.contacts.z``, N s, a start for Newton's method.
+    """Write approximate impulses of the contacts to ``ws.contacts.z`` (nk, 3), N s, a start for Newton's method.
 
-    ``ws.contacts.rate`` has the rates with the impulses at hand, m/s, and ``ws.contacts.row`` their gradients.
+    ``ws.contacts.rate`` (nk, 3) has the rates with the impulses at hand, m/s, and ``ws.contacts.row`` their gradients.
     ``step``: as in `solve_again`, whose factors are those without contacts. ``enough``: `COARSE` or `SHARP`. Returns
     False if more contacts take part than there is space for; True does not promise that the method converged.
     """
@@ -64,7 +67,11 @@ def start_inside(plan: Plan, ws: Workspace, step: StepSpan, enough: float) -> bo
 
 @njit
 def push_column(plan, ws, step, contact, row):
-    """Write the motion by the unit impulse along a ``row`` of a ``contact``, or by all impulses if that is negative."""
+    """Write the motion by the unit impulse along a ``row`` of a ``contact``, or by all impulses if that is negative.
+
+    ``contact``: its number; ``row``: 0 to 2, the component. ``step``: as in `solve_again`. The motion, m/s and rad/s,
+    goes to ``ws.contacts.column_body`` (nb, 6), the multipliers to ``column_row`` (nr,).
+    """
     work, nb = ws.contacts, plan.bodies.mass.size
     work.column_body[:] = 0.0
     work.column_row[:] = 0.0
@@ -96,7 +103,7 @@ def _write_mobility(plan, ws, step, count):
 def _solve_inside(work, count, enough):
     """Follow the central path of ``count`` contacts until the law is met to ``enough`` of the largest rate, or ends.
 
-    Rows of ``inside_rows``: 0 b, 1 z, 2 y, 3 the residual of y, 4 and 5 the changes of z and y.
+    Rows of ``inside_rows`` (7, 3 count): 0 b, 1 z, 2 y, 3 the residual of y, 4 and 5 the changes of z and y.
     """
     b, z, y = work.inside_rows[0], work.inside_rows[1], work.inside_rows[2]
     W, mu, size = work.inside_mobility, work.inside_friction, 3 * count
@@ -134,7 +141,10 @@ def _solve_inside(work, count, enough):
 
 @njit
 def _open_rates(work, count, smoothing):
-    """Write W z + b + mu |y_t| e_n - y to row 3 of ``inside_rows``; its largest."""
+    """Write W z + b + mu |y_t| e_n - y to row 3 of ``inside_rows``; return its largest, m/s.
+
+    Rows as in `_solve_inside`, (3 count,) each.
+    """
     b, z, y, left = work.inside_rows[0], work.inside_rows[1], work.inside_rows[2], work.inside_rows[3]
     size, worst = 3 * count, 0.0
     for n in range(size):
@@ -176,7 +186,10 @@ def _complementarity(work, count):
 
 @njit
 def _factor_inside(work, count, smoothing):
-    """Write and factor the matrix of Newton's method for z; False where it is not finite."""
+    """Write and factor the matrix of Newton's method for z; return False where it is not finite.
+
+    The matrix, ``work.inside_block``, is (3 count, 3 count), row-major.
+    """
     size, W, A, mu, y = 3 * count, work.inside_mobility, work.inside_block, work.inside_friction, work.inside_rows[2]
     for m in range(count):
         n, p, q = 3 * m, _scaled(work, m, 1), _scaled(work, m, 2)
@@ -211,7 +224,10 @@ def _factor_inside(work, count, smoothing):
 
 @njit
 def _direction(work, count, goal, smoothing):
-    """Write the changes of z and y towards z' o y' = ``goal`` e; returns the share of them that stays inside."""
+    """Write the changes of z and y towards z' o y' = ``goal`` e; return the share of them that stays inside.
+
+    ``goal``: J. The changes are rows 4 and 5 of ``inside_rows``, (3 count,) each. Call after `_factor_inside`.
+    """
     size, W, mu, y = 3 * count, work.inside_mobility, work.inside_friction, work.inside_rows[2]
     left, dz, dy = work.inside_rows[3], work.inside_rows[4], work.inside_rows[5]
     for m in range(count):
@@ -246,7 +262,10 @@ def _direction(work, count, goal, smoothing):
 
 @njit
 def _mean_ahead(work, count, share):
-    """Mean of z' . y' after a ``share`` of the changes."""
+    """Return the mean of z' . y', J, after a ``share`` of the changes.
+
+    These are rows 4 and 5 of ``inside_rows``, (3 count,) each.
+    """
     total = 0.0
     for m in range(count):
         p, q, dp, dq = _scaled(work, m, 1), _scaled(work, m, 2), _scaled(work, m, 4), _scaled(work, m, 5)

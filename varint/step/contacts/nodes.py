@@ -4,6 +4,8 @@ At given poses all but the states of the contacts is linear. Unknown are the vel
 bodies, with the rates G v of the rows,
 
     M v - G^T lambda - N^T z = right sides,    u = N v + bias,    (u, z) by the law of `cones`.
+
+Arguments: ``pose``, number of the pose of the node, along whose rows ``ws.jacobian[pose]`` multipliers act.
 """
 
 import math
@@ -55,8 +57,8 @@ def take_right_sides(ws):
 def solve_at_node(plan: Plan, ws: Workspace, pose: int) -> bool:
     """Solve the problem above, with the right sides of `take_right_sides` and the contacts ``ws.contacts.taking``.
 
-    The solution goes to ``ws.increment_body`` and ``ws.increment_row``, the impulses to ``ws.contacts.z``. Returns
-    whether it was found.
+    The solution goes to ``ws.increment_body`` (nb, 6) and ``ws.increment_row`` (nr,), the impulses to
+    ``ws.contacts.z`` (nk, 3); of accelerations these are forces. Returns whether it was found.
     """
     ws.contacts.share[0] = 1.0
     if _solve(plan, ws, pose, True):
@@ -74,7 +76,11 @@ def solve_at_node(plan: Plan, ws: Workspace, pose: int) -> bool:
 
 @njit
 def _solve(plan, ws, pose, afresh):
-    """Passes of `solve_at_node` with the ``share`` of friction at hand; ``afresh``: from no impulses at all."""
+    """Do the passes of `solve_at_node` with the ``share`` of friction at hand; return whether the solution was found.
+
+    ``afresh``: whether to start from no impulses at all, else from ``z`` (nk, 3), ``velocity`` (nb, 6) and
+    ``multiplier`` (nr,) of ``ws.contacts``.
+    """
     work, body, row = ws.contacts, ws.increment_body, ws.increment_row
     if afresh:
         clear_impulses(ws)
@@ -120,7 +126,11 @@ def _solve(plan, ws, pose, afresh):
 
 @njit
 def _start_inside(plan, ws, pose, enough):
-    """Start from the solution of `contact_interior`; returns whether there is one, which given modes have not."""
+    """Start from the solution of `contact_interior`; return whether there is one, which given modes have not.
+
+    ``enough``: `COARSE` or `SHARP`. Writes ``z`` (nk, 3), ``velocity`` (nb, 6) and ``multiplier`` (nr,) of
+    ``ws.contacts``.
+    """
     work, body, row = ws.contacts, ws.increment_body, ws.increment_row
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
@@ -149,7 +159,10 @@ def _start_inside(plan, ws, pose, enough):
 
 @njit
 def _write_residuals(plan, ws, pose):
-    """Write what the velocities and impulses at hand leave of the right sides to ``ws.increment_body`` and ``_row``."""
+    """Write what the velocities and impulses at hand leave of the right sides to ``ws.increment_body`` and ``_row``.
+
+    These are (nb, 6) and (nr,), as the right sides.
+    """
     work, body, row, nb = ws.contacts, ws.increment_body, ws.increment_row, plan.bodies.mass.size
     momenta_of(plan, work.velocity, body)
     for i in range(nb):
@@ -167,7 +180,11 @@ def _write_residuals(plan, ws, pose):
 
 @njit
 def _look(plan, ws, forced):
-    """Evaluate the law at the velocities at hand; returns the largest miss, and whether all modes stayed."""
+    """Evaluate the law at the velocities at hand; return the largest miss, m/s, and whether all modes stayed.
+
+    Velocities: ``ws.contacts.velocity`` (nb, 6); of accelerations the miss is in m/s^2. ``forced``: as in `weigh_cone`;
+    rolling resistances whose contact is open are APART.
+    """
     work, worst = ws.contacts, 0.0
     work.changes[0] = 0
     for n in range(work.near_count[0]):
@@ -196,10 +213,11 @@ def _is_linear(plan, work):
 
 @indirect(seconds=1, what="contacts")
 def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Velocities at a node, those of `projection.project` with the closed contacts too.
+    """Write the velocities at a node, those of `projection.project` with the closed contacts too.
 
-    Where these stick they hold. Where they slide there is the friction of the step before, up to the node, opposite to
-    its slip; where that would turn the slip round, they have come to stick.
+    They go to ``ws.increment_body`` (nb, 6), from ``ws.momentum`` (nb, 6). Where contacts stick they hold. Where they
+    slide there is the friction of the step before, up to the node, opposite to its slip; where that would turn the slip
+    round, they have come to stick.
     """
     work = ws.contacts
     rest_on(plan, ws, pose)

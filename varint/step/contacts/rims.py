@@ -7,6 +7,9 @@ lowest there is added, closed from the start on, and the trial repeated. The rim
 
 Only rims that are above a plane or a face with all of their circle are so replaced: beside the edges of a face, on
 cylinders and on height fields a rim stays as it is.
+
+Arguments: ``pose``, number of a pose of the workspace; ``p``, of a pair of shapes; ``f`` and ``g``, of its slots;
+``k``, of a contact; ``start``, ``end``, the poses of a trial; ``work``, ``ws.contacts``.
 """
 
 import math
@@ -31,14 +34,20 @@ AS_IT_IS, REPEAT, HALVE = -1, -2, -3  # what `look_at_rims` asks for
 
 @njit
 def _sides(plan, ws, k):
-    """Slots of the bodies of the first and the second feature of contact k."""
+    """Return the slots of the bodies of the first and the second feature of contact k.
+
+    ``ws.contacts.swapped`` (features,): whether the first is that of ``other``.
+    """
     f, i, j = k - plan.contacts.height.size, plan.contacts.body[k], plan.contacts.other[k]
     return (j, i) if ws.contacts.swapped[f] else (i, j)
 
 
 @njit
 def _rim_shape(plan, ws, p, f):
-    """The cylinder whose rim, or a point of it, is the first feature of slot f of pair p; -1 if none."""
+    """Return the cylinder whose rim, or a point of it, is the first feature of slot f of pair p; -1 if none.
+
+    It is known by ``ws.contacts.kind`` and the first of ``key`` (2,), a number of a vertex of all shapes.
+    """
     work, shapes = ws.contacts, plan.contacts.shapes
     if work.kind[f] not in (POINT_PLANE, CIRCLE_PLANE, RIM_POINT):
         return -1
@@ -49,7 +58,10 @@ def _rim_shape(plan, ws, p, f):
 
 @njit
 def _is_all_above(plan, ws, pose, p, f):
-    """Whether all of the rim of slot f is above the plane or the face of a polyhedron that it faces."""
+    """Return whether all of the rim of slot f is above the plane or the face of a polyhedron that it faces.
+
+    The foot of its centre (3,) has to be inside such a face by the radius of the rim.
+    """
     work, shapes, (i, j) = ws.contacts, plan.contacts.shapes, _sides(plan, ws, plan.contacts.height.size + f)
     other = plan.contacts.pair_shape[p, 0 if work.swapped[f] else 1]
     if shapes.kind[other] != ROUND:
@@ -69,7 +81,10 @@ def _has_rim(plan, p):
 
 @njit
 def _directions(plan, ws, pose, k, s):
-    """Axis of the cylinder s and normal of the plane of contact k, world."""
+    """Return the axis (3,) of the cylinder s and the normal (3,) of the plane of contact k, world.
+
+    ``s``: number of a shape.
+    """
     (i, j), e = _sides(plan, ws, k), vector(plan.contacts.shapes.along[plan.contacts.shapes.first_edge[s]])
     normal = vector(ws.contacts.axis[k - plan.contacts.height.size, 1])
     return rotate(ws.rotation[pose, i], e), rotate(ws.rotation[pose, j], normal)
@@ -77,10 +92,11 @@ def _directions(plan, ws, pose, k, s):
 
 @njit
 def _turn(plan, ws, pose, k, e, h):
-    """Tilt of the axis ``e`` of the rim of contact k, rad, below which the rim may turn over in ``h`` seconds.
+    """Return the tilt of the axis ``e`` of the rim of contact k, rad, below which it may turn over in ``h`` seconds.
 
-    It turns by its angular velocity against the plane, or from rest by an impulse as large as the last one, p: by
-    h^2 / 2 times W p over the radius and the time that p took, with the mobility W of the contact.
+    ``e`` (3,): unit vector, world. The rim turns by its angular velocity against the plane, or from rest by an impulse
+    as large as the last one, p: by h^2 / 2 times W p over the radius and the time that p took, with the mobility W of
+    the contact.
     """
     f, (i, j), spin, nb = k - plan.contacts.height.size, _sides(plan, ws, k), (0.0, 0.0, 0.0), plan.bodies.mass.size
     for side in range(2):
@@ -95,14 +111,20 @@ def _turn(plan, ws, pose, k, e, h):
 
 @njit
 def _is_beside(work, f, g):
-    """Whether slots f and g are for the same rim, or points of it, against the same plane."""
+    """Return whether slots f and g are for the same rim, or points of it, against the same plane.
+
+    They then have the same ``key`` (2,).
+    """
     same = work.key[f, 0] == work.key[g, 0] and work.key[f, 1] == work.key[g, 1] and work.swapped[f] == work.swapped[g]
     return same and work.kind[g] in (POINT_PLANE, CIRCLE_PLANE, RIM_POINT)
 
 
 @njit
 def _has_circle(plan, ws, p, f):
-    """Whether a slot of pair p is for the whole rim that slot f has a point of."""
+    """Return whether a slot of pair p is for the whole rim that slot f has a point of.
+
+    Such a slot has CIRCLE_PLANE in ``ws.contacts.kind`` (features,).
+    """
     work = ws.contacts
     for g in range(plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]):
         if work.kind[g] == CIRCLE_PLANE and _is_beside(work, f, g):
@@ -112,7 +134,10 @@ def _has_circle(plan, ws, p, f):
 
 @njit
 def _open(plan, ws, f):
-    """Open slot f without anything of what it was for, at the start of a trial too."""
+    """Open slot f without anything of what it was for, at the start of a trial too.
+
+    Its contact loses ``slip`` (2,), ``impulse`` (3,), ``slip_vector`` (3,) and ``saved`` (10,), and is not held.
+    """
     work, k = ws.contacts, plan.contacts.height.size + f
     work.closed[k], work.held_gap[k], work.hits[k] = False, 0.0, 0
     work.slip[k, 0] = work.slip[k, 1] = 0.0
@@ -126,7 +151,7 @@ def _open(plan, ws, f):
 def _fix(plan, ws, p, f):
     """Replace the rim of slot f of pair p by points in this step: slot f, and those of its other slots that are closed.
 
-    The others are emptied.
+    The others are emptied. Writes ``ws.contacts.kind`` (features,), and radius zero for slot f.
     """
     work, planes = ws.contacts, plan.contacts.height.size
     for g in range(plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]):
@@ -142,14 +167,20 @@ def _fix(plan, ws, p, f):
 
 @njit
 def _set_point(work, f, point):
-    """Set the point of the body that slot f is for, axes of the body, m."""
+    """Set the point of the body that slot f is for.
+
+    ``point`` (3,): from the centre of mass, axes of the body, m.
+    """
     for m in range(3):
         work.place[f, 0, m] = point[m]
 
 
 @indirect(seconds=2, what="contacts of shapes")
 def fix_rims(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
-    """Replace by points the closed rims that are so flat that they may turn over within ``h`` seconds of a pose."""
+    """Replace by points the closed rims that are so flat that they may turn over within ``h`` seconds of a pose.
+
+    Writes ``ws.contacts.kind`` (features,) and ``place``, and opens slots that are emptied.
+    """
     work, contacts = ws.contacts, plan.contacts
     for n in range(work.near_pair_count[0]):
         p = work.near_pair[n]
@@ -166,7 +197,10 @@ def fix_rims(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
 
 @njit
 def _lowest(plan, ws, pose, p, f):
-    """Gap, m, and lowest point, axes of its body, of the rim of slot f; infinity and the centre where it is level."""
+    """Return the gap, m, and the lowest point of the rim of slot f; infinity and the centre where it is level.
+
+    The point (3,) is from the centre of mass, axes of its body, m.
+    """
     work, shapes, k = ws.contacts, plan.contacts.shapes, plan.contacts.height.size + f
     s, (i, j) = _rim_shape(plan, ws, p, f), _sides(plan, ws, k)
     R, e = ws.rotation[pose, i], vector(shapes.along[shapes.first_edge[s]])
@@ -186,7 +220,10 @@ def _lowest(plan, ws, pose, p, f):
 
 @njit
 def _slot_for(plan, ws, p, f):
-    """A slot of pair p for one more point of the rim of slot f, empty or open at the end of the trial; -1 for none."""
+    """Return a slot of pair p for one more point of the rim of slot f, empty or open after the trial; -1 for none.
+
+    Slots are empty by ``ws.contacts.kind``, open by ``closed`` (nk,).
+    """
     work, planes = ws.contacts, plan.contacts.height.size
     empty, parted, count = -1, -1, 0
     for g in range(plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]):
@@ -200,7 +237,10 @@ def _slot_for(plan, ws, p, f):
 
 @njit
 def _add_point(plan, ws, f, g, point):
-    """Give slot g a further ``point`` of the rim of slot f."""
+    """Give slot g a further ``point`` of the rim of slot f.
+
+    ``point`` (3,): from the centre of mass, axes of the body, m.
+    """
     work = ws.contacts
     _open(plan, ws, g)
     work.kind[g], work.swapped[g] = RIM_POINT, work.swapped[f]
@@ -215,7 +255,7 @@ def _add_point(plan, ws, f, g, point):
 def _turns_over(plan, ws, start, end, p, f):
     """Replace the rim of slot f by its lowest point at the start if that moved far around it in a trial.
 
-    Returns whether it did.
+    Far: the points (3,) from the centre, axes of the body, have a cosine below LEAST_COSINE. Returns whether it did.
     """
     (_, before), (_, after), work = _lowest(plan, ws, start, p, f), _lowest(plan, ws, end, p, f), ws.contacts
     centre = vector(plan.contacts.shapes.vertex[work.key[f, 0]])
@@ -228,10 +268,10 @@ def _turns_over(plan, ws, start, end, p, f):
 
 @indirect(seconds=2, what="contacts of shapes")
 def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
-    """The contact to close at the start of a trial: a point of a rim that overlaps at its end. AS_IT_IS: none.
+    """Return the contact to close at the start of a trial: a point of a rim that overlaps at its end. AS_IT_IS: none.
 
     REPEAT: the lowest point of a closed rim went far around it; a point stands for that rim from now on.
-    HALVE: there is no slot for a point.
+    HALVE: there is no slot for a point. ``ws.contacts.solved`` (nk, 3), N s, are the impulses of the trial.
     """
     work, contacts, planes = ws.contacts, plan.contacts, plan.contacts.height.size
     for n in range(work.near_pair_count[0]):
@@ -289,12 +329,18 @@ def landed_point(plan, ws):
 
 @njit
 def is_rim_point(plan, ws, k):
-    """Whether contact k is of a point that stands for a rim."""
+    """Return whether contact k is of a point that stands for a rim.
+
+    It has RIM_POINT in ``ws.contacts.kind`` (features,).
+    """
     return k >= plan.contacts.height.size and ws.contacts.kind[k - plan.contacts.height.size] == RIM_POINT
 
 
 @njit
 def close_rim_point(plan, ws, pose, k):
-    """Close contact k, of a point that stands for a rim, at a pose: the step then ends where it does not overlap."""
+    """Close contact k, of a point that stands for a rim, at a pose: the step then ends where it does not overlap.
+
+    Writes ``ws.contacts.closed`` and ``held_gap`` (nk,).
+    """
     ws.contacts.closed[k], ws.contacts.held_gap[k] = True, min(contact_gap(plan, ws, pose, k), 0.0)
     add_landing(plan, ws, plan.contacts.element[k])

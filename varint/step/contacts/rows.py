@@ -4,6 +4,9 @@ The point of a contact is a point of its body or, of a ball, the one of it that 
 the centre of the ball. Impulses act along the frame of the contact, which the world holds, at the point of the pose
 where a step starts. The rate over a step is the displacement in it over its size; that of a ball is that of its centre
 and, along the plane, R w x (-r n) of its rotation.
+
+Arguments: ``pose``, ``start`` and ``end``, numbers of poses of the workspace; ``h``, size of the step between the last
+two, s; ``k``, number of a contact; all arrays named without ``ws`` are of ``ws.contacts``.
 """
 
 import math
@@ -30,7 +33,10 @@ def has_contacts(plan):
 
 @njit
 def contact_gap(plan, ws, pose, k):
-    """Gap of contact k at a pose, m."""
+    """Return the gap of contact k at a pose, m.
+
+    It is OUT_OF_REACH for a slot without features, ``kind`` (features,) below zero.
+    """
     f = feature_of(plan, k)
     if f >= 0:
         return locate_contact(plan, ws, pose, k)[0] if ws.contacts.kind[f] >= 0 else OUT_OF_REACH
@@ -41,7 +47,10 @@ def contact_gap(plan, ws, pose, k):
 
 @njit
 def _is_round_off(plan, ws, pose, k, off):
-    """Whether a change ``off`` of the gap of contact k with a plane, m, is less than the round-off of its terms."""
+    """Return whether a change ``off`` of the gap of contact k with a plane, m, is less than the round-off of its terms.
+
+    These are position and point (3,), height and radius.
+    """
     x, p = vector(ws.position[pose, natural(plan.contacts.body[k])]), vector(plan.contacts.point[k])
     if abs(off) <= ROUND_OFF * max(abs(x[0]), abs(x[1]), abs(x[2])):
         return True
@@ -72,7 +81,11 @@ def write_upper(plan, ws, pose, k):
 
 @njit
 def _take_closed(plan, ws, k):
-    """Take contact k into the problem of a step or a node if it is closed, without impulse; whether it is."""
+    """Take contact k into the problem of a step or a node if it is closed, without impulse; return whether it is.
+
+    Writes ``taking``, ``sticking`` and ``mode`` (nk,), and sets ``z``, ``bias`` (nk, 3) and ``direction`` (nk, 2) to
+    zero.
+    """
     work = ws.contacts
     if is_rolling(plan, k):
         follow_parent(plan, ws, k)
@@ -85,7 +98,10 @@ def _take_closed(plan, ws, k):
 
 @njit
 def rest_on(plan, ws, pose):
-    """Take the closed contacts into the problem at a pose, with their rows ``upper`` and without impulses."""
+    """Take the closed contacts into the problem at a pose, with their rows ``upper`` and without impulses.
+
+    ``upper`` (nk, 3, 12): see `write_upper`.
+    """
     for n in range(ws.contacts.near_count[0]):
         k = natural(ws.contacts.near[n])
         if _take_closed(plan, ws, k):
@@ -96,7 +112,8 @@ def rest_on(plan, ws, pose):
 def start_step(plan, ws, pose, h):
     """Prepare the problem of a step of ``h`` seconds from a pose; its iterate starts at the impulses of the last.
 
-    ``upper`` of contacts with planes is written where Newton's system is, by `write_plane_rows`.
+    Impulses go to ``z`` (nk, 3), N s, scaled to the step. ``upper`` of contacts with planes is written where Newton's
+    system is, by `write_plane_rows`.
     """
     work, planes = ws.contacts, plan.contacts.height.size
     share = h / work.span[0] if work.span[0] > 0.0 else 0.0
@@ -142,7 +159,10 @@ def _press_on_plane(plan, ws, k, start, h, motion):
 
 @njit
 def write_plane_rows(plan, ws, start, end, h, k):
-    """Write ``upper`` of contact k with a plane, and ``row``, the gradients of its rates by the body's unknowns."""
+    """Write ``upper`` of contact k with a plane, and ``row``, the gradients of its rates by the body's unknowns.
+
+    Both (nk, 3, 12), of which the first six columns are of this body.
+    """
     write_upper(plan, ws, start, k)
     i = natural(plan.contacts.body[k])
     R, Q, row, radius = ws.rotation[start, i], ws.rotation[end, i], ws.contacts.row[k], plan.contacts.radius[k]
@@ -160,7 +180,10 @@ def write_plane_rows(plan, ws, start, end, h, k):
 
 @njit
 def write_all_plane_rows(plan, ws, start, end, h):
-    """`write_plane_rows` of all contacts with planes that take part in a step."""
+    """Do `write_plane_rows` for all contacts with planes that take part in a step.
+
+    These are the ones with ``taking`` (nk,).
+    """
     for n in range(ws.contacts.near_count[0]):
         k = natural(ws.contacts.near[n])
         if ws.contacts.taking[k] and k < plan.contacts.height.size:
@@ -171,8 +194,9 @@ def write_all_plane_rows(plan, ws, start, end, h):
 def press_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> tuple[float, float, float]:
     """Take the contacts into the residuals of a step, `newton.evaluate_step`, with their impulses ``ws.contacts.z``.
 
-    Returns the sum of squares and the largest of what their laws miss, m/s, and the largest impulse, as m/s. Contacts
-    of one body follow one another, so that its motion is read once.
+    Writes ``rate`` (nk, 3), m/s, ``missed`` (nk,), and changes ``ws.residual_body`` (nb, 6). Returns the sum of squares
+    and the largest of what their laws miss, m/s, and the largest impulse, as m/s. Contacts of one body follow one
+    another, so that its motion is read once.
     """
     work, planes, half_step, at = ws.contacts, plan.contacts.height.size, 0.5 * h, -1
     motion = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0)
@@ -206,7 +230,11 @@ def press_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
 
 @indirect(seconds=1, what="contacts")
 def fold_contacts(plan: Plan, ws: Workspace, step: StepSpan, factored: bool, body: Float2) -> None:
-    """Write the rows of contacts, unless ``factored``, and `fold_cones`."""
+    """Write the rows of contacts, unless ``factored``, and do `fold_cones`.
+
+    ``step``: a `StepSpan`. ``factored``: whether the rows of the last factorisation are used again. ``body`` (nb, 6):
+    right side of Newton's system, to which `fold_cones` adds.
+    """
     if not factored:
         write_all_plane_rows(plan, ws, step.upper, step.end, step.h)
     fold_cones(plan, ws, body, factored)
@@ -234,8 +262,8 @@ def keep_solution(ws):
 def add_works_before_node(plan: Plan, ws: Workspace, share: float, works: Float1) -> None:
     """Add the work, J, of the ``share`` of the contacts' impulses in a solved step that belongs to the step before it.
 
-    ``works``: of each component. Impulses act about the node at the start of a step. As loads they do their work at the
-    velocity of either step.
+    ``works`` (components,): of each component, J. Impulses act about the node at the start of a step. As loads they do
+    their work at the velocity of either step.
     """
     for n in range(ws.contacts.near_count[0]):
         k = natural(ws.contacts.near[n])
@@ -252,7 +280,11 @@ def _power(z, slip):
 
 @njit
 def set_slip(plan, ws, k, first, second):
-    """Set the slip of contact k along its frame, m/s."""
+    """Set the slip of contact k along its frame, m/s.
+
+    ``first``, ``second``: along the two directions across the normal. Writes ``slip`` (nk, 2), and of shapes
+    ``slip_vector`` (features, 3), world.
+    """
     work, f = ws.contacts, feature_of(plan, k)
     work.slip[k, 0], work.slip[k, 1] = first, second
     for m in range(3 if f >= 0 else 0):
@@ -261,14 +293,18 @@ def set_slip(plan, ws, k, first, second):
 
 @njit
 def normal_rate(plan, ws, pose, k):
-    """Write ``upper`` of contact k at a pose; return the rate of its gap with ``ws.velocity``, m/s."""
+    """Write ``upper`` of contact k at a pose; return the rate of its gap with ``ws.velocity`` (nb, 6), m/s."""
     write_upper(plan, ws, pose, k)
     return rate_along(plan, ws.contacts.upper, k, 0, ws.velocity)
 
 
 @indirect(seconds=2, what="contacts")
 def finish_contacts(plan: Plan, ws: Workspace, end: int, h: float) -> None:
-    """Add to the works, and keep slips and impulses at the end of a solved stage; contacts that part open."""
+    """Add to the works, and keep slips and impulses at the end of a solved stage; contacts that part open.
+
+    ``h``: size of the stage, s. Works: ``ws.efforts.work`` (ne,), J. Slips and impulses: ``slip`` (nk, 2), m/s, and
+    ``impulse`` (nk, 3), N s, of shapes world.
+    """
     work, share = ws.contacts, ws.balance.size[0] / (h + ws.balance.size[0])
     gain = work.gain[0]
     for n in range(work.near_count[0]):

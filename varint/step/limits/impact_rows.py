@@ -103,7 +103,7 @@ def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) 
     Closed limits take part, and touching limits without restitution. Of the touching limits with restitution, those
     that approach at the rate ``fastest``, m/s or rad/s, rebound. Limit ``met`` (-1: none) takes part, unless it has
     restitution and approaches more slowly than ``fastest``. Writes ``ws.search.taking``, ``ws.search.rebound`` and
-    ``ws.search.impacts``; closes the limits that take part.
+    ``ws.search.impacts`` (nl,); closes the limits that take part.
     """
     search, any_hit = ws.search, False
     for n in range(plan.limits.measure.size):
@@ -126,9 +126,10 @@ def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) 
 
 @indirect(seconds=1, what="hard stops")
 def write_rebounds(plan: Plan, ws: Workspace, pose: int, share: float) -> None:
-    """Write the rows of the active limits to ``ws.jacobian``, and their rebounds to ``ws.increment_row``.
+    """Write the rows of the active limits to ``ws.jacobian``, and their rebounds to ``ws.increment_row`` (nr,).
 
-    ``share``, 0 to 1: factor on the rebounds.
+    ``pose``: number of the pose of the node. ``share``, 0 to 1: factor on the rebounds. Rows that no active limit has
+    become zero.
     """
     for n in range(plan.limits.measure.size):
         r = limit_row(plan, n)
@@ -145,9 +146,9 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
 
     Return LAWFUL if none violates it, and CYCLES after `MOST_PASSES` passes for each limit. Call after the solution for
     the active limits. ``share``: factor on the rebounds, as in `write_rebounds`. ``passes``: number of changes before.
-    Writes ``ws.search.after``, gap rates after the impact, m/s or rad/s, and ``ws.search.impulse``, N s or N m s. After
-    `MOST_CHANGES` in a step limits that were closed before the impact stay closed: limits that open in each other's
-    impacts could repeat for ever.
+    Writes ``ws.search.after`` (nl,), gap rates after the impact, m/s or rad/s, and ``ws.search.impulse`` (nl,), N s or
+    N m s. After `MOST_CHANGES` in a step limits that were closed before the impact stay closed: limits that open in
+    each other's impacts could repeat for ever.
     """
     search, momenta, count = ws.search, 0.0, plan.limits.measure.size
     for i in range(plan.bodies.mass.size):
@@ -252,8 +253,8 @@ def close_limits(plan: Plan, ws: Workspace, pose: int, met: int, event: int) -> 
     """Add the work of the limits after an impact; open the limits that separate, close the others.
 
     ``met``: limit whose event was located, -1 for none; it closes if it has no rebound. ``event``: index of the impact
-    on the derivative tape, negative if it is not recorded. Writes ``ws.efforts.work``, J, ``ws.efforts.rest_gap``,
-    ``ws.efforts.floor``, ``ws.efforts.target_rate`` and rows of ``ws.jacobian``; on the tape
+    on the derivative tape, negative if it is not recorded. Writes ``ws.efforts.work`` (ne,), J, ``ws.efforts.rest_gap``
+    and ``ws.efforts.floor`` (nl,), ``ws.efforts.target_rate`` (nr,) and rows of ``ws.jacobian``; on the tape
     ``ws.tape.events.limits.closed``, 0: the limit was open before, 1: closed before and active in the impact, 2: closed
     before and released by the impact; and ``ws.tape.events.limits.together``, set to 1 if a limit that was open before
     ends inactive.

@@ -144,9 +144,10 @@ def _any_closed(ws):
 
 @indirect(seconds=1, what="hard stops")
 def find_pushes(plan: Plan, ws: Workspace, inputs: Inputs, pose: int, node: int, share: float, dt: float) -> None:
-    """Write to ``ws.search.push`` how hard closed limits push at a pose, ``share`` of ``dt`` s after a node.
+    """Write to ``ws.search.push`` (nl,) how hard closed limits push at a pose, ``share`` of ``dt`` s after a node.
 
-    Normalised by LEAST_FORCE times the sum of the applied and the centripetal forces on all bodies.
+    Normalised by LEAST_FORCE times the sum of the applied and the centripetal forces on all bodies. ``pose``: its
+    number in the workspace; ``inputs``: `Inputs` of the run; ``node``: number of the node in it.
     """
     search, velocity, length = ws.search, ws.pace.velocity, plan.bodies.length[0]
     set_load(plan, ws, inputs, node, share)
@@ -176,11 +177,11 @@ def judge_trial(
     plan: Plan, ws: Workspace, inputs: Inputs, start: int, end: int, when: Interval,
     part: float, whole: float, forces: bool,
 ) -> tuple[int, float]:  # fmt: skip
-    """Verdict on a trial that took the share ``part`` of a step.
+    """Return the verdict on a trial that took the share ``part``, (0, 1], of a step.
 
-    ``start``, ``end``: poses of the trial; its start is in ``ws.saved_step``. ``when``: its `Interval`. ``whole``:
-    the share to try next after AT_START. ``forces``: whether closed limits let go where their force is zero; else by
-    their impulse over the step.
+    ``start``, ``end``: poses of the trial; its start is in ``ws.saved_step``. ``inputs``: `Inputs` of the run.
+    ``when``: its `Interval`. ``whole``: the share to try next after AT_START. ``forces``: whether closed limits let go
+    where their force is zero; else by their impulse over the step.
 
     Returns ACCEPTED, or AGAIN or AT_START and the share of the next trial. Accepted with ``ws.search.limit`` set: the
     trial ends at the event of this limit. AT_START: the event is at its start.
@@ -328,7 +329,10 @@ def _crossing(search):
 
 @indirect(seconds=1, what="hard stops")
 def meet_at_start(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Apply the impacts of all that touches and approaches at node 0, which do not count in the first step."""
+    """Apply the impacts of all that touches and approaches at node 0, which do not count in the first step.
+
+    ``pose``: number of its pose. Writes ``ws.velocity`` and ``ws.momentum`` (nb, 6).
+    """
     for _ in range(MOST_ROUNDS):
         approached = False
         if plan.limits.measure.size:
@@ -355,8 +359,9 @@ def meet_at_start(plan: Plan, ws: Workspace, pose: int) -> None:
 def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     """Apply the event of the limit that was searched for, at a node, and end the search.
 
-    A closed limit opens. An open one has an impact, with all that touches, contacts too. ``timed``: whether the
-    sub-step before ends where the event is.
+    A closed limit opens. An open one has an impact, with all that touches, contacts too. ``pose``: number of the pose
+    of the node. ``timed``: whether the sub-step before ends where the event is. Impacts write ``ws.velocity`` and
+    ``ws.momentum`` (nb, 6).
     """
     search = ws.search
     n, search.limit[0] = search.limit[0], -1

@@ -2,6 +2,9 @@
 
 A limit keeps gap = sign (limit - measure) from falling below zero. While it is open its measure takes no part. Closed,
 its measure's row is a constraint, until the multiplier would pull. How it is met: impacts.py.
+
+Arguments: ``pose``, number of a pose of the workspace, ``end`` that at the end of a step; ``n``, number of a limit, of
+nl. The row of a limit is one of nr, see `limit_row`; several limits may have the same.
 """
 
 import math
@@ -32,7 +35,10 @@ def limit_row(plan, n):
 
 @indirect(seconds=2, what="hard stops")
 def limit_gap(plan: Plan, ws: Workspace, pose: int, n: int) -> float:
-    """Gap of limit n at a pose; the gradient of its measure goes to its row of that pose's Jacobian."""
+    """Return the gap of limit n at a pose; the gradient of its measure goes to its row of that pose's Jacobian.
+
+    m or rad. The row is (2, 6), by the motions of both bodies.
+    """
     m = plan.limits.measure[n]
     value = measure_at(plan, ws, m, ws.position[pose], ws.rotation[pose], ws.jacobian[pose, limit_row(plan, n)])
     value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
@@ -41,7 +47,10 @@ def limit_gap(plan: Plan, ws: Workspace, pose: int, n: int) -> float:
 
 @indirect(seconds=1, what="hard stops")
 def close_rows(plan: Plan, ws: Workspace, end: int) -> None:
-    """Residuals and Jacobians of the closed limits at the end pose."""
+    """Write the residuals and Jacobians of the closed limits at the end pose.
+
+    Residuals go to ``ws.residual_row`` (nr,), m or rad, against ``ws.efforts.rest_gap`` (nl,).
+    """
     for n in range(plan.limits.measure.size):
         if ws.efforts.closed[n]:
             gap = limit_gap(plan, ws, end, n)
@@ -59,7 +68,10 @@ def add_floor_works(plan: Plan, ws: Workspace, work: Float1) -> None:
 
 @indirect(seconds=1, what="hard stops")
 def drive_floors(plan: Plan, ws: Workspace, share: float) -> None:
-    """Add to ``ws.balance.driven`` the work, J, of a ``share`` of the impulses of a step at the rates of floors."""
+    """Add to ``ws.balance.driven`` the work, J, of a ``share`` of the impulses of a step at the rates of floors.
+
+    ``driven``: (components,). ``share``: a factor on ``ws.multiplier`` (nr,).
+    """
     for n in range(plan.limits.measure.size):
         if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
             r, c = limit_row(plan, n), plan.components.of_element[plan.limits.element[n]]
@@ -68,10 +80,10 @@ def drive_floors(plan: Plan, ws: Workspace, share: float) -> None:
 
 @njit
 def limit_clearance(plan, ws, pose, n):
-    """Distance of limit n from its next event, at a pose; below -1 it is past that event, from -1 to 1 at it.
+    """Return the distance of limit n from its next event at a pose; below -1 it is past that event, from -1 to 1 at it.
 
-    Of an open limit the gap over TOUCHING; one with a floor has no event. Of a closed one the force that `find_pushes`
-    found there.
+    Of an open limit the gap over TOUCHING; one with a floor has no event. Of a closed one the force ``ws.search.push``
+    (nl,) that `find_pushes` found there.
     """
     if ws.efforts.floor[n] < 0.0 and not ws.efforts.closed[n]:
         return math.inf
@@ -80,9 +92,9 @@ def limit_clearance(plan, ws, pose, n):
 
 @njit
 def first_limit_beyond(plan, ws, pose, forces):
-    """The limit that is furthest past its event at a pose, -1 for none, and its clearance, see `limit_clearance`.
+    """Return the limit that is furthest past its event at a pose, -1 for none, and its `limit_clearance`.
 
-    Closed ones count with ``forces`` only.
+    Closed ones, ``ws.efforts.closed`` (nl,), count with ``forces`` only.
     """
     worst, limit = -1.0, -1
     for n in range(plan.limits.measure.size):
@@ -95,7 +107,7 @@ def first_limit_beyond(plan, ws, pose, forces):
 
 @indirect(seconds=1, what="hard stops")
 def leaps(plan: Plan, ws: Workspace, end: int) -> bool:
-    """Whether turns of a joint with limits change by more than LEAP from where they were seen last to the end pose.
+    """Return whether turns of a joint with limits change by more than LEAP from where they were seen last to the end.
 
     Near a pose where two of its hinges are parallel they swing round while the bodies hardly move. In one step nobody
     sees which limits are passed, and a pose has two sets of coordinates, which are close to one another there.
@@ -114,7 +126,10 @@ def leaps(plan: Plan, ws: Workspace, end: int) -> bool:
 
 @njit
 def rest_at_node(plan, ws, velocity):
-    """Close the limits on which the motion at pose 0 rests, or comes back, and open the others; turns are counted."""
+    """Close the limits on which the motion at pose 0 rests, or comes back, and open the others; turns are counted.
+
+    ``velocity`` (nb, 6): of the bodies at the node, m/s, world, and rad/s, body axes.
+    """
     b = ws.efforts.come_back[0]
     for n in range(plan.limits.measure.size):
         m, row = plan.limits.measure[n], limit_row(plan, n)
@@ -149,7 +164,10 @@ def release_pulling(plan, ws, multiplier):
 
 @njit
 def set_closed(plan, ws, n, closed):
-    """Close or open a limit. Its row is a constraint where it or the one on the other side is closed."""
+    """Close or open a limit. Its row is a constraint where it or the one on the other side is closed.
+
+    Writes ``ws.efforts.closed`` (nl,) and ``ws.released`` (nr,).
+    """
     ws.efforts.closed[n] = closed
     row = limit_row(plan, n)
     ws.released[row] = 1.0
@@ -160,7 +178,10 @@ def set_closed(plan, ws, n, closed):
 
 @indirect(seconds=1, what="hard stops")
 def place_rows(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Write the gradients of the closed limits to the Jacobian of a pose."""
+    """Write the gradients of the closed limits to the Jacobian of a pose.
+
+    Rows (2, 6) of ``ws.jacobian[pose]``.
+    """
     for n in range(plan.limits.measure.size):
         if ws.efforts.closed[n]:
             limit_gap(plan, ws, pose, n)
@@ -177,14 +198,20 @@ def place_limits(plan, ws, pose, closed, rest_gap):
 
 @njit
 def keep_one_sided(ws, at, k):
-    """Keep the state of the limits as that of stage, or event, k of a tape: ``at`` is the tape, or its `Events`."""
+    """Keep the state of the limits as that of stage, or event, k of a tape: ``at`` is the tape, or its `Events`.
+
+    Writes row k of ``at.limits.closed``, 1 or 0, and of ``at.limits.rest_gap``, (nl,) each.
+    """
     for n in range(ws.efforts.closed.size):
         at.limits.closed[k, n], at.limits.rest_gap[k, n] = 1 if ws.efforts.closed[n] else 0, ws.efforts.rest_gap[n]
 
 
 @njit
 def play_one_sided(plan, ws, at, k):
-    """Give the limits the state that `keep_one_sided` kept, with their rows at pose 0."""
+    """Give the limits the state that `keep_one_sided` kept, with their rows at pose 0.
+
+    ``at``: a tape, or its `Events`; row k of its ``limits.closed`` and ``limits.rest_gap``, (nl,) each, is read.
+    """
     place_limits(plan, ws, 0, at.limits.closed[k], at.limits.rest_gap[k])
 
 
