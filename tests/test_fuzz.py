@@ -183,7 +183,7 @@ def test_a_key_that_is_dropped_is_found(monkeypatch, folder):
 
 
 def test_the_comparison_of_text_and_mechanism():
-    from fuzz.json_files import difference
+    from fuzz.text_and_mechanism import difference
 
     said = {"axis": [0, 0, 2.0], "mass": 1, "point": None, "quat_wxyz": [1, 0, 0, 0], "stiffness": [1.0, 2.0]}
     got = {

@@ -13,7 +13,7 @@ from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 
 
-class Place(NamedTuple):
+class EffortPlace(NamedTuple):
     """A joint coordinate at which an effort acts.
 
     name : name of the effort: that of the force, or joint and index of the coordinate
@@ -35,7 +35,7 @@ def acts_along(force: Force) -> bool:
     return isinstance(force, Commanded) and isinstance(force, AlongCoordinate)
 
 
-def places_of(mechanism: Mechanism, joints: Sequence[str] | None) -> list[Place]:
+def places_of(mechanism: Mechanism, joints: Sequence[str] | None) -> list[EffortPlace]:
     """Return all coordinates of ``joints``; if None, those that commanded forces act along. Raises ArgumentError."""
     if joints is None:
         along: list[Any] = [force for force in mechanism.forces if acts_along(force)]
@@ -44,20 +44,20 @@ def places_of(mechanism: Mechanism, joints: Sequence[str] | None) -> list[Place]
                 f"'{mechanism.name}' has no commanded force along a joint coordinate, such as a motor: use joints= to"
                 " name the joints with an effort"
             )
-        return [Place(force.name, force.name, force.joint, force.coordinate, force.angles) for force in along]
-    places: list[Place] = []
+        return [EffortPlace(force.name, force.name, force.joint, force.coordinate, force.angles) for force in along]
+    places: list[EffortPlace] = []
     names = list(sequence_of(joints, "joints", "names", ArgumentError))
     for name in names:
         known_name(name, mechanism.joint_index, f"joints: '{mechanism.name}' has no joint", ArgumentError)
         if names.count(name) > 1:
             raise ArgumentError(f"joints: '{name}' is named twice")
-        places += [Place(f"{name} {k}", name, name, k) for k in range(mechanism.joint(name).dof)]
+        places += [EffortPlace(f"{name} {k}", name, name, k) for k in range(mechanism.joint(name).dof)]
     if not places:
         raise ArgumentError(f"joints= names no joint of '{mechanism.name}' with a coordinate: name one that can move")
     return places
 
 
-def by_owner(places: Sequence[Place], efforts: np.ndarray) -> dict[str, np.ndarray]:
+def by_owner(places: Sequence[EffortPlace], efforts: np.ndarray) -> dict[str, np.ndarray]:
     """Return ``efforts`` (..., c) at c places by owner: (...), or (..., dof) for a joint with several coordinates."""
     columns = {
         owner: efforts[..., [place.owner == owner for place in places]]

@@ -17,7 +17,7 @@ import numpy as np
 from varint.base.checks import of_type
 from varint.base.display import names_text
 from varint.base.errors import ArgumentError
-from varint.derivatives.linear.effort_places import Place, acts_along, by_owner, places_of, unused_name
+from varint.derivatives.linear.effort_places import EffortPlace, acts_along, by_owner, places_of, unused_name
 from varint.derivatives.linear.minimal_coordinates import mobility
 from varint.kinematics.frames import JointFrames, with_world
 from varint.kinematics.open_stops import PoseWithTurns, check_open_along
@@ -105,7 +105,7 @@ class _Motion(NamedTuple):
     """
 
     mechanism: Mechanism
-    places: list[Place]
+    places: list[EffortPlace]
     arrays: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     acceleration: np.ndarray
     load: np.ndarray
