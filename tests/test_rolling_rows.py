@@ -76,7 +76,7 @@ def test_gradient_of_a_step_is_exact(rng):
     assert rows.size == 5
 
     def values():
-        evaluate_rates(plan, ws, 0, 1)
+        evaluate_rates(plan, ws, 0, 1, 1.0)
         return ws.residual_row[rows]
 
     values()
@@ -89,9 +89,9 @@ def test_gradient_of_a_step_is_exact(rng):
 def test_a_step_back_has_the_opposite_value(rng):
     plan = pair_with_rates(rng).compiled.plan
     ws, rows = random_step(rng, plan), plan.constraints.rate
-    evaluate_rates(plan, ws, 0, 1)
+    evaluate_rates(plan, ws, 0, 1, 1.0)
     ahead = ws.residual_row[rows].copy()
-    evaluate_rates(plan, ws, 1, 0)
+    evaluate_rates(plan, ws, 1, 0, 1.0)
     assert np.abs(ahead).max() > 0.01
     np.testing.assert_allclose(ws.residual_row[rows], -ahead, atol=1e-15)
 
@@ -99,14 +99,14 @@ def test_a_step_back_has_the_opposite_value(rng):
 def test_a_motion_of_both_bodies_together_does_not_change_a_step(rng):
     plan = pair_with_rates(rng).compiled.plan
     ws, rows = random_step(rng, plan), plan.constraints.rate
-    evaluate_rates(plan, ws, 0, 1)
+    evaluate_rates(plan, ws, 0, 1, 1.0)
     before = ws.residual_row[rows].copy()
     turn, shift = Rotation.random(rng=rng), rng.standard_normal(3)
     for i in range(2):
         ws.position[1, i] = turn.apply(ws.position[1, i]) + shift
         turned = turn * Rotation.from_quat(ws.quat[1, i], scalar_first=True)
         ws.quat[1, i], ws.rotation[1, i] = turned.as_quat(scalar_first=True), turned.as_matrix()
-    evaluate_rates(plan, ws, 0, 1)
+    evaluate_rates(plan, ws, 0, 1, 1.0)
     np.testing.assert_allclose(ws.residual_row[rows], before, atol=1e-14)
 
 

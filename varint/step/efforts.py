@@ -45,6 +45,13 @@ from varint.step.measures import ANGLE, weighted_curvature
 from varint.step.paths.measures import bend_paths
 from varint.step.paths.records import OWN_ROWS
 from varint.step.plan import IN_PIVOT, Plan, Workspace
+from varint.step.role import Role
+
+
+@njit
+def has_efforts(plan):
+    """Whether laws or loads act."""
+    return plan.laws.kind.size + plan.loads.kind.size > 0
 
 
 @njit
@@ -75,8 +82,9 @@ def _write_rotation(q, s, R):
 
 
 @indirect(seconds=2, what="forces")
-def apply_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> None:
+def apply_efforts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
     """Evaluate laws and loads in the middle of the step, and subtract h/2 P g f from ``ws.residual_body``."""
+    half_step = 0.5 * h
     middle_poses(plan, ws, start, half_step)
     work = ws.efforts
     evaluate_other_laws(plan, ws, work.position, work.rotation, ws.velocity, half_step)
@@ -170,12 +178,12 @@ def _add_change(work, n, s, motion, velocity, out):
 
 
 @indirect(seconds=2, what="forces")
-def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float) -> None:
+def stiffen(plan: Plan, ws: Workspace, upper: int, end: int, h: float) -> None:
     """Add laws and loads to Newton's matrix: rows in the Jacobians, and blocks of bodies, added to ``ws.ldu.D``.
 
     After `apply_efforts`. A row whose limit is closed is a constraint and keeps its gradient.
     """
-    work, upper, lower = ws.efforts, natural(upper), natural(lower)
+    work, upper, lower, half_step = ws.efforts, natural(upper), natural(end), 0.5 * h
     up, low = work.change[0], work.change[1]
     if plan.beams.first.size:
         stiffen_beams(plan, ws, upper, lower, half_step)
@@ -349,12 +357,12 @@ def curvature_factor(plan, work, s, m):
 
 
 @indirect
-def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> None:
+def finish_efforts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
     """Add h/2 f (g_x, (I - [T]) g_theta) to ``ws.momentum``; add to the works and states; keep the measures' values.
 
     ``start``: the pose where the step begins.
     """
-    work, start = ws.efforts, natural(start)
+    work, start, half_step = ws.efforts, natural(start), 0.5 * h
     known = work.summed[0] == start + 1
     if plan.beams.first.size:
         finish_beams(plan, ws, start, half_step, known)
@@ -412,3 +420,6 @@ def clear_rows(plan, released, jacobian):
             for s in range(2):
                 for k in range(6):
                     jacobian[r, s, k] = 0.0
+
+
+EFFORTS = Role(has_efforts, {"residual": apply_efforts, "matrix": stiffen, "finish": finish_efforts})

@@ -7,8 +7,7 @@ With u = h w / 2 and c = sqrt(1 - u . u) the residuals are
     row    g(x + h v, q (c, u)) / h                                m/s, rad/s     (VI eqs. 27, 32)
 
 ``goal``: the momenta that the step starts from, see `step._kick`. G: the Jacobian of the rows at the start of the step.
-Laws and loads add their part to the residuals of the bodies (efforts.py), and so do masses along paths
-(paths/masses.py). Newton's matrix: docs/theory.md section 4.
+Laws, loads and other roles add their part to the residuals (roles.py). Newton's matrix: docs/theory.md section 4.
 
 The multipliers enter linearly, so Newton's iterates of the velocities do not depend on the multipliers' start values.
 But an increment leaves a round-off in proportion to its size. So a step of a tree, of one stage, starts them from those
@@ -25,17 +24,15 @@ from varint.step.border import solve_bordered
 from varint.step.compliant.rows import largest_open
 from varint.step.contacts.rows import fold_contacts, has_contacts, press_contacts, unfold_contacts
 from varint.step.dense import copy_motions
-from varint.step.efforts import apply_efforts, stiffen
+from varint.step.efforts import has_efforts
 from varint.step.intervals import StepSpan
 from varint.step.limits.rows import close_rows, has_rows
 from varint.step.measures import POINT
 from varint.step.momentum import angular_momentum, momentum_derivative
 from varint.step.one_sided import has_terms
 from varint.step.pair_impulses import pair_impulses
-from varint.step.paths.mass_coupling import fold_paths
-from varint.step.paths.masses import add_path_momenta, has_massive_paths
 from varint.step.plan import JOINT
-from varint.step.rates import evaluate_rates
+from varint.step.roles import add_matrices, add_residuals
 from varint.step.rows import evaluate_rows
 
 CONVERGED, NOT_CONVERGED = 0, 1
@@ -53,12 +50,6 @@ NOTHING = 1e-6  # share of the floor: what is left of a residual below that does
 CURVED = 10.0  # times h and the square of an increment, over the size of the parts: residual that it leaves, at most
 ROUND_OFF = 1e4  # times the floor: a residual that is accepted where increments have come down to round-off
 EPSILON = 2.220446049250313e-16
-
-
-@njit
-def has_efforts(plan):
-    """Whether laws or loads act."""
-    return plan.laws.kind.size + plan.loads.kind.size > 0
 
 
 @njit
@@ -276,12 +267,9 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         turn = angular_momentum(plan.bodies.inertia[i], turn, half_step)
         write(ws.residual_body[i], sub(line, vector(ws.goal[i])), sub(turn, turn_of(ws.goal[i])))
     evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
-    if plan.constraints.rate.size:
-        evaluate_rates(plan, ws, start, end)
-    if has_efforts(plan):
-        apply_efforts(plan, ws, start, half_step)
-        if has_rows(plan):
-            close_rows(plan, ws, end)
+    add_residuals(plan, ws, start, end, h)
+    if has_rows(plan):
+        close_rows(plan, ws, end)
     if plan.rows.pointing.size and not _directions_kept(plan, ws, start, end):
         return math.nan, math.nan, math.nan, math.nan
     weights = (0.0, 0.0, 0.0)
@@ -304,8 +292,6 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     if has_contacts(plan):
         square, missed, pressed = press_contacts(plan, ws, start, end, h)
         merit, worst, moved = merit + square, max(worst, missed), max(moved, pressed)
-    if has_massive_paths(plan):
-        add_path_momenta(plan, ws, start, end, h)
     merit, unbalanced, moved = _weigh_bodies(plan, ws, merit, moved)
     if not math.isfinite(merit):
         return math.nan, math.nan, math.nan, math.nan
@@ -335,10 +321,7 @@ def newton_increment(plan, ws, end, h, upper, factored):
         for i in range(plan.bodies.mass.size):
             w = ws.velocity[i]
             momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.ldu.D[i])
-        if has_efforts(plan):
-            stiffen(plan, ws, upper, end, half_step)
-        if has_massive_paths(plan):
-            fold_paths(plan, ws, 1 - end, end)
+        add_matrices(plan, ws, upper, end, h)
         if has_contacts(plan):
             fold_contacts(plan, ws, step, False, ws.increment_body)
     solve_bordered(plan, ws, step, factored, ws.increment_body, ws.increment_row)

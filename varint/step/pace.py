@@ -25,10 +25,9 @@ from varint.base.numba import Float2, indirect, njit
 from varint.mathematics.quaternion import advance
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, vector
 from varint.step.configuration import place, place_anew
-from varint.step.efforts import clear_rows
+from varint.step.efforts import clear_rows, has_efforts
 from varint.step.laws import evaluate_laws
 from varint.step.loads import evaluate_loads
-from varint.step.newton import has_efforts
 from varint.step.nodes.efforts import add_efforts
 from varint.step.nodes.reactions import accelerate
 from varint.step.plan import Plan, Workspace

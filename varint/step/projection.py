@@ -9,8 +9,7 @@ from varint.step.contacts.rows import has_contacts
 from varint.step.dense import copy_motions
 from varint.step.efforts import clear_rows
 from varint.step.intervals import StepSpan
-from varint.step.paths.mass_coupling import fold_paths, weigh_paths
-from varint.step.paths.masses import has_massive_paths
+from varint.step.roles import add_inertias, weigh_roles
 
 
 @njit(inline="always")
@@ -39,11 +38,11 @@ def project(plan, ws, pose):
         project_contacts(plan, ws, pose)
     else:
         momenta_and_rates(plan, ws, pose)
-        if has_massive_paths(plan):
-            fold_paths(plan, ws, pose, pose)
+        add_inertias(plan, ws, pose)
         solve_bordered(plan, ws, StepSpan(pose, pose, 0.0), False, ws.increment_body, ws.increment_row)
-        if has_massive_paths(plan):
-            weigh_paths(plan, ws, pose, ws.increment_body)
+        for c in range(ws.balance.further.size):
+            ws.balance.further[c] = 0.0
+        weigh_roles(plan, ws, pose)
 
 
 @njit

@@ -16,6 +16,7 @@ from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, sca
 from varint.measures import KINDS
 from varint.step.measures import KIND_NAMES, measure_at
 from varint.step.plan import Plan, Workspace
+from varint.step.role import Role
 
 _rates = [KINDS[name].rates for name in KIND_NAMES]
 _AT = "plan, m, A, B"
@@ -24,13 +25,19 @@ _PULLED = "plan, m, e, moved, turned"
 _pulled = switch("pulled", _PULLED, [(each[1], f"function({_PULLED})") if each else None for each in _rates])
 
 
+@njit
+def has_rates(plan):
+    """Whether a plan has rows of rates."""
+    return plan.constraints.rate.size > 0
+
+
 @indirect(seconds=1, what="rolling without slip")
-def place_rates(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Write A at ``pose`` to ``ws.jacobian[pose]``, in place of the derivatives that `evaluate_rates` left there."""
+def place_rates(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
+    """Write A at the end of a step to ``ws.jacobian[end]``, where `evaluate_rates` left other derivatives."""
     for n in range(plan.constraints.rate.size):
         r = plan.constraints.rate[n]
         if ws.released[r] == 0.0:
-            measure_at(plan, ws, r, ws.position[pose], ws.rotation[pose], ws.jacobian[pose, r])
+            measure_at(plan, ws, r, ws.position[end], ws.rotation[end], ws.jacobian[end, r])
 
 
 @njit
@@ -45,7 +52,7 @@ def _conjugate(q):
 
 
 @indirect(seconds=1, what="rolling without slip")
-def evaluate_rates(plan: Plan, ws: Workspace, start: int, end: int) -> None:
+def evaluate_rates(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
     """Write the values of the rows over a step, m, to ``ws.residual_row``; derivatives to ``ws.jacobian[end]``."""
     for n in range(plan.constraints.rate.size):
         r = plan.constraints.rate[n]
@@ -78,3 +85,6 @@ def evaluate_rates(plan: Plan, ws: Workspace, start: int, end: int) -> None:
         far = add(far, rotate_back(B_end, rotate(A_end, by_direction)))
         write(ws.jacobian[end, r, first], scale(-1.0, n_end), near)
         write(ws.jacobian[end, r, 1 - first], n_end, far)
+
+
+RATES = Role(has_rates, {"residual": evaluate_rates, "finish": place_rates}, double=False)

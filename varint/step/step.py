@@ -26,7 +26,6 @@ from varint.step.damping.choice import choose_leads
 from varint.step.dense import copy_motions
 from varint.step.derivatives.tape import keep_load, keep_stage
 from varint.step.double.increment import TAKEN, UNSOLVED, finish_extended, sharpen
-from varint.step.efforts import finish_efforts
 from varint.step.energy.balance import add_load, is_off, leave_energy, pass_on, weigh_node
 from varint.step.inputs import Inputs, set_inputs, set_load
 from varint.step.intervals import Interval, NodeGrid
@@ -34,14 +33,13 @@ from varint.step.limits.impacts import act_event, begin_events, is_searching, ju
 from varint.step.limits.returning import aim_floors, finish_floors
 from varint.step.limits.rows import has_rows, leaps
 from varint.step.momentum import angular_momentum
-from varint.step.newton import CONVERGED, EPSILON, NOT_CONVERGED, NOTHING, has_efforts, solve_step
+from varint.step.newton import CONVERGED, EPSILON, NOT_CONVERGED, NOTHING, solve_step
 from varint.step.one_sided import has_terms
 from varint.step.pace import keep_pace
-from varint.step.paths.masses import finish_paths, has_massive_paths, start_path_momenta
 from varint.step.plan import HISTORY, LONG_HISTORY, Plan, Workspace
 from varint.step.projection import node_works, project
-from varint.step.rates import place_rates
 from varint.step.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, copy_start, go_back
+from varint.step.roles import finish_roles, start_roles
 from varint.step.stage_starts import add_expected_error
 
 MOST_TRIALS = 500  # of a sub-step that events end; then it is divided, for they follow one another without end
@@ -254,15 +252,10 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
         finish_extended(plan, ws, half_step)
     else:
         _finish(plan, ws, half_step)
-    if has_massive_paths(plan):
-        finish_paths(plan, ws, pose, end, h)
-    if has_efforts(plan):
-        finish_efforts(plan, ws, pose, half_step)
+    finish_roles(plan, ws, pose, end, h)
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, when.node, when.after, when.dt)
         finish_constraints(plan, ws, end)
-        if plan.constraints.rate.size:
-            place_rates(plan, ws, end)
     if ws.efforts.come_back[0] > 0.0:
         finish_floors(plan, ws, h)
     if has_contacts(plan):
@@ -361,14 +354,13 @@ def start_momentum(plan, ws, half_step):
     """Write the momenta at the first node to ``ws.momentum``, from ``ws.velocity``: m v and J w for ``half_step`` = 0.
 
     With half the size of a step, s, they are those that a step before, of the same velocity, would have left: the start
-    of VI, v_1 = v(0). Masses along paths know ``half_step`` = 0 alone.
+    of VI, v_1 = v(0). Other roles than bodies know ``half_step`` = 0 alone.
     """
     for i in range(plan.bodies.mass.size):
         for k in range(6):
             ws.residual_body[i, k] = ws.goal[i, k] = ws.goal_rest[i, k] = 0.0
     _finish(plan, ws, half_step)
-    if has_massive_paths(plan):
-        start_path_momenta(plan, ws, 0)
+    start_roles(plan, ws, 0)
 
 
 @njit(seconds=9, what="steps in maximal coordinates", ahead="the solver of joints")

@@ -14,12 +14,11 @@ from varint.mathematics.vectors import add, cross, rotate, rotate_back, scale, v
 from varint.step.configuration import follow_measured, follow_products, mass_pivots, place
 from varint.step.constraints import follow_constraints
 from varint.step.dense import dot6
-from varint.step.efforts import clear_rows, curvature_factor
+from varint.step.efforts import clear_rows, curvature_factor, has_efforts
 from varint.step.laws import evaluate_laws
 from varint.step.ldu import solve_newton
 from varint.step.loads import differentiate_loads, evaluate_loads
 from varint.step.measures import weighted_curvature
-from varint.step.newton import has_efforts
 from varint.step.nodes.efforts import add_efforts, keep_turns
 
 WHAT = "steps at velocity level"

@@ -3,7 +3,6 @@
 import numpy as np
 
 from varint.base.numba import addresses_of, allocate
-from varint.mathematics.arcs import ARC_NODES
 from varint.mathematics.products.coordinates import follow
 from varint.mathematics.products.records import MOST
 from varint.mathematics.products.rows import curve_product_row, product_row, product_rows
@@ -41,7 +40,6 @@ from varint.step.derivatives.refine import PASSES
 from varint.step.derivatives.tangent import factor_stage
 from varint.step.derivatives.tape import keep_stage, play_stage
 from varint.step.double.increment import finish_extended, sharpen
-from varint.step.efforts import apply_efforts, finish_efforts, stiffen
 from varint.step.kept_arrays import span_sizes, write_role_spans
 from varint.step.laws import SETTLED_SIZE, SPRING, other_law_effort
 from varint.step.ldu import SOLVERS
@@ -49,15 +47,12 @@ from varint.step.limits.impacts import prepare_events
 from varint.step.loads import SLIDING, differentiate_sliding
 from varint.step.measures import prepare_kinds
 from varint.step.one_sided import number_parts, sizes_of
-from varint.step.paths.mass_coupling import fold_paths, weigh_paths
-from varint.step.paths.masses import add_path_momenta, finish_paths, has_massive_paths, start_path_momenta
 from varint.step.paths.measures import bend_paths, evaluate_paths
 from varint.step.plan import EFFORT, HISTORY, LONG_HISTORY, ByNumbers, ByProducts, Plan, Tangent, Workspace
-from varint.step.rates import evaluate_rates, place_rates
+from varint.step.roles import ROLES, roles_of
 from varint.step.rows import evaluate_rows, has_other_rows, other_row
 from varint.step.solver_records import Border, Factors
 
-OF_PATHS = add_path_momenta, finish_paths, fold_paths, start_path_momenta, weigh_paths
 OF_SOFT_ROWS = apply_rows, apply_rows_back, rows_at_end, rows_at_end_back, rows_from_start, rows_from_start_back
 OF_CONTACTS = (
     press_contacts,
@@ -126,10 +121,10 @@ def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict
         "ringing": stages if plan.compliant.joint_row.size else 0,
         "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
         "sharpened": 0, "sharpened_slots": 0, "sharpened_rows": 0,
-        **sizes_of(plan, kept), **_path_sizes(plan),
+        **sizes_of(plan, kept), **{name: size for role in ROLES for name, size in role.sizes(plan).items()},
     }  # fmt: skip
-    sizes |= border_sizes(_border_rows(plan), max(2, int(plan.massive_paths.coupled[0])), sizes["nb"], sizes["nr"])
-    if sharpened and not has_massive_paths(plan):
+    sizes |= border_sizes(*_border_of(plan), sizes["nb"], sizes["nr"])
+    if sharpened and all(role.double for role in roles_of(plan)):
         sizes |= {f"sharpened{each}": sizes[name] for each, name in (("", "nb"), ("_slots", "slots"), ("_rows", "nr"))}
     return sizes | span_sizes(Workspace, sizes)
 
@@ -151,8 +146,8 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
     prepare_kinds(plan)
     if has_other_rows(plan):
         other_row.prepare()
-    if plan.laws.kind.size + plan.loads.kind.size:
-        for function in (apply_efforts, stiffen, finish_efforts):
+    for role in roles_of(plan):
+        for function in role.functions.values():
             function.prepare()
     if (plan.laws.kind != SPRING).any():
         other_law_effort.prepare()
@@ -170,19 +165,13 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
         for function in (average_rows, stiffen_rows, extrapolate_ringing, keep_ringing, brace_rows, release_rows):
             function.prepare()
     prepare_events(plan, stages)
-    if _border_rows(plan):
+    if _border_of(plan)[0]:
         solve_border.prepare()
     if plan.constraints.row.size:
         set_targets.prepare()
         finish_constraints.prepare()
-    if plan.constraints.rate.size:
-        evaluate_rates.prepare()
-        place_rates.prepare()
     if plan.contacts.body.size:
         for function in OF_CONTACTS + IN_RUNS_WITH_CONTACTS:
-            function.prepare()
-    if has_massive_paths(plan):
-        for function in OF_PATHS:
             function.prepare()
     if plan.products.start.size:
         for function in (product_rows, product_row, curve_product_row, follow):
@@ -198,25 +187,10 @@ def _give_addresses(efforts, functions):
     efforts.mapped[own] = addresses_of([functions[nf + m] for m in own], numbers=1)
 
 
-def _border_rows(plan):
-    """Return the number of rows that contacts between moving bodies and masses along paths may have in the border."""
-    return 3 * sizes_of_contacts(plan)["coupled"] + 6 * int(plan.massive_paths.coupled[0])
-
-
-def _path_sizes(plan):
-    """Sizes of the scratch of masses along paths."""
-    table = plan.massive_paths
-    points = np.where(table.lumped > 0, table.lumped, 3 * np.diff(table.first) - 3)
-    arcs = table.axis.shape[0] > 0
-    if arcs:
-        points = points + ARC_NODES * np.diff(table.first)
-    nodes = int(points.max(initial=0)) + 1
-    return {
-        "paths": table.mass.size, "pathpoints": table.slot.size, "pathbodies": table.body.size,
-        "pathmotions": 6 * table.body.size,
-        "pathnodes": nodes, "arcpoints": table.slot.size * arcs, "arcsides": 2 * table.slot.size * arcs,
-        "arcnodes": 2 * nodes * arcs,
-    }  # fmt: skip
+def _border_of(plan):
+    """Return the number of rows that contacts between moving bodies and roles may have in the border, and of bodies."""
+    borders = (3 * sizes_of_contacts(plan)["coupled"], 2), *(role.border(plan) for role in roles_of(plan))
+    return sum(rows for rows, _ in borders), max(bodies for _, bodies in borders)
 
 
 def values_of(plan: Plan) -> int:

@@ -7,7 +7,7 @@ record     dataclasses of arrays, which compiled functions take by pointer
 indirect   functions that compiled callers call through a pointer
 fused      the fused multiply-add of the processor
 lanes      four numbers that one instruction works on
-switch     functions chosen by a number
+switch     functions chosen by a number, and functions called in turn
 callback   users' functions, compiled, and called by their addresses
 memory     records and bytes by their addresses
 hints      facts about indices and arrays that the compiler cannot see
@@ -17,7 +17,7 @@ spans      arrays that are copied without their names
 from varint.base.numba.callback import addresses_of, call_back, compiled_law
 from varint.base.numba.fused import fma
 from varint.base.numba.hints import inner_sizes, natural
-from varint.base.numba.indirect import indirect
+from varint.base.numba.indirect import Indirect, indirect
 from varint.base.numba.jit import for_python, is_compiled, njit
 from varint.base.numba.lanes import apart, four, root
 from varint.base.numba.memory import record_at, word_of
@@ -42,7 +42,7 @@ from varint.base.numba.record_class import (
     role_arrays,
 )
 from varint.base.numba.spans import SPAN, copy_spans, role_room, spans_of, write_spans
-from varint.base.numba.switch import switch
+from varint.base.numba.switch import in_turn, switch
 
 __all__ = [
     "BEFORE_EVENT",
@@ -58,6 +58,7 @@ __all__ = [
     "Float2",
     "Float3",
     "Float4",
+    "Indirect",
     "Int1",
     "Int2",
     "Int3",
@@ -71,6 +72,7 @@ __all__ = [
     "fma",
     "for_python",
     "four",
+    "in_turn",
     "indirect",
     "inner_sizes",
     "is_compiled",

@@ -20,3 +20,17 @@ def switch(name: str, arguments: str, cases: Sequence[tuple[Callable, str] | Non
         lines += [f"    {result}"] if number == known[-1] else [f"    if number == {number}:", f"        {result}"]
     exec(compile("\n".join(lines), f"<{name} by number>", "exec"), scope)
     return njit(scope[name], cache=False)
+
+
+def in_turn(name: str, arguments: str, cases: Sequence[tuple[Callable, Callable]]) -> Callable:
+    """Return a compiled ``name(plan, arguments)`` that calls what acts in ``plan``, one function after another.
+
+    ``cases``: a compiled function of ``plan`` that says whether the other one acts in it, and that one, of ``plan`` and
+    ``arguments``. What is called through a pointer (`indirect`) is compiled only where it is prepared.
+    """
+    scope, lines = {}, [f"def {name}(plan, {arguments}):", "    pass"]
+    for n, (acts, function) in enumerate(cases):
+        scope[f"acts_{n}"], scope[f"case_{n}"] = acts, function
+        lines += [f"    if acts_{n}(plan):", f"        case_{n}(plan, {arguments})"]
+    exec(compile("\n".join(lines), f"<{name} in turn>", "exec"), scope)
+    return njit(scope[name], cache=False)

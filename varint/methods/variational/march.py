@@ -125,9 +125,8 @@ class March:
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
         self.inputs = np.zeros(0)  # of functions, at the present node
         self.turns: Mapping[str, np.ndarray] = {}  # at the start
-        sharpened = scheme.sharpened and not compiled.plan.constraints.rate.size  # rows of rates are plain numbers
         spare = spare_workspace(
-            compiled.plan, stages=scheme.stages.size, functions=compiled.functions, kept=kept, sharpened=sharpened
+            compiled.plan, scheme.stages.size, compiled.functions, kept=kept, sharpened=scheme.sharpened
         )
         self.ws = spare.ws
         self.ws.starts.near[:], self.ws.starts.share[:] = scheme.starts

@@ -26,7 +26,8 @@ from varint.step.collocation.efforts import finish_nodes, push_nodes
 from varint.step.collocation.elimination import eliminate, solve_turns
 from varint.step.collocation.records import HingeTree, NodeRule, NodeWorkspace
 from varint.step.configuration import place
-from varint.step.newton import CONVERGED, NOT_CONVERGED, has_efforts
+from varint.step.efforts import has_efforts
+from varint.step.newton import CONVERGED, NOT_CONVERGED
 from varint.step.plan import Plan, Workspace
 from varint.step.step import record_node
 

@@ -21,13 +21,12 @@ from varint.step.configuration import place_node
 from varint.step.dense import add_scaled6, dot6
 from varint.step.derivatives.operator import join_constraints, pair_of
 from varint.step.derivatives.tangent import add_changes_from, add_input, is_still
-from varint.step.efforts import clear_rows
+from varint.step.efforts import clear_rows, has_efforts
 from varint.step.intervals import StepSpan
 from varint.step.laws import evaluate_laws
 from varint.step.ldu import solve_again
 from varint.step.loads import differentiate_loads, evaluate_loads
 from varint.step.measures import rate_of, weighted_curvature
-from varint.step.newton import has_efforts
 from varint.step.nodes.efforts import add_efforts
 from varint.step.nodes.reactions import accelerate
 

@@ -21,12 +21,11 @@ from varint.step.derivatives.operator import curve_transposed, first_row, pair_o
 from varint.step.derivatives.refine import refine_transposed
 from varint.step.derivatives.tangent import factor_stage, step_turn, turned_back
 from varint.step.derivatives.tape import load_start, play_stage
-from varint.step.efforts import curvature_factor
+from varint.step.efforts import curvature_factor, has_efforts
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.loads import body_of
 from varint.step.momentum import angular_momentum
-from varint.step.newton import has_efforts
 from varint.step.projection import project_velocities
 
 

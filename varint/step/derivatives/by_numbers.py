@@ -15,11 +15,11 @@ from varint.step.dense import dot6
 from varint.step.derivatives.by_products import keep_products
 from varint.step.derivatives.operator import first_row, pair_of
 from varint.step.derivatives.tape import play_damping, play_stage
+from varint.step.efforts import has_efforts
 from varint.step.laws import TAKES_INPUT, law_effort
 from varint.step.limits.rows import add_numbers
 from varint.step.loads import FOLLOWER, PUSH, SLIDING, evaluate_loads, pressed_side, wrench_of
 from varint.step.measures import add_by_numbers, measure_at
-from varint.step.newton import has_efforts
 from varint.step.plan import CONSTRAINT
 
 LONGEST_STEP = 2e-4  # of the size of a number, or of one: the longest step of differences of laws and loads by it

@@ -12,10 +12,9 @@ from varint.step.derivatives.columns import add_column, refine_wide, to_end, tur
 from varint.step.derivatives.operator import join_constraints, pair_of
 from varint.step.derivatives.tangent import add_effort_changes, factor_stage, is_still, push_half
 from varint.step.derivatives.tape import play_stage
-from varint.step.efforts import curvature_factor
+from varint.step.efforts import curvature_factor, has_efforts
 from varint.step.intervals import StepSpan
 from varint.step.measures import rate_of, weighted_curvature
-from varint.step.newton import has_efforts
 from varint.step.pairs import curve_pairs
 
 

@@ -19,13 +19,12 @@ from varint.mathematics.vectors import ZERO, add, cross, scale, turn_of, vector,
 from varint.step.damping.end_rates import rate_of_law
 from varint.step.dense import add_scaled6, dot6
 from varint.step.derivatives.operator import pair_of, prepare_operator
-from varint.step.efforts import curvature_factor, load_change, stiffen
+from varint.step.efforts import curvature_factor, has_efforts, load_change, stiffen
 from varint.step.intervals import StepSpan
 from varint.step.laws import evaluate_laws, law_effort
 from varint.step.ldu import solve_newton
 from varint.step.loads import differentiate_loads, evaluate_loads, wrench_of
 from varint.step.measures import take_third, weighted_curvature
-from varint.step.newton import has_efforts
 from varint.step.nodes.efforts import add_efforts
 from varint.step.plan import Plan, Workspace
 
@@ -47,7 +46,7 @@ def factor_stage(plan: Plan, ws: Workspace, body: Float2, row: Float1, step: Ste
     for r in range(row.size):
         row[r] = 0.0
     if has_efforts(plan):
-        stiffen(plan, ws, upper, end, 0.5 * h)
+        stiffen(plan, ws, upper, end, h)
     if not transposed:
         solve_newton(plan, ws, body, row, upper, end)
         return

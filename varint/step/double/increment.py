@@ -35,11 +35,11 @@ from varint.mathematics.double_double import (
 from varint.mathematics.quaternion import rotation_matrix
 from varint.step.dense import add_scaled6
 from varint.step.double.rows import add_impulses, evaluate_extended, find_levers
-from varint.step.efforts import apply_efforts
+from varint.step.efforts import apply_efforts, has_efforts
 from varint.step.energy.balance import add_load
 from varint.step.lane_picks import block, pick, pick_pair, pick_row, pick_three, put, put_pair
 from varint.step.limits.rows import close_rows, has_rows
-from varint.step.newton import EPSILON, evaluate_step, has_efforts, newton_increment
+from varint.step.newton import EPSILON, evaluate_step, newton_increment
 from varint.step.plan import Plan, Workspace
 from varint.step.rows import evaluate_rows
 
@@ -250,7 +250,7 @@ def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float, tol: floa
             ws.residual_body[i, k] = work.velocity_rest[i, k] = 0.0
             ws.base[i, k] = ws.velocity[i, k]
     if has_efforts(plan):
-        apply_efforts(plan, ws, start, 0.5 * h)  # takes their impulses off ``ws.residual_body``, zero so far
+        apply_efforts(plan, ws, start, end, h)  # takes their impulses off ``ws.residual_body``, zero so far
     for i in range(nb):
         for k in range(6):
             work.impulse[i, k], work.impulse_rest[i, k] = -ws.residual_body[i, k], 0.0

@@ -19,8 +19,8 @@ from varint.step.dense import add_scaled6
 from varint.step.limits.rows import drive_floors
 from varint.step.momentum import angular_momentum
 from varint.step.pair_impulses import pair_impulses
-from varint.step.paths.masses import has_massive_paths
 from varint.step.projection import node_works, project
+from varint.step.roles import has_more_inertia
 
 LARGEST_CHANGE = 0.006  # within the recent steps, of the largest kinetic energy so far and the work in these steps ...
 LARGEST_ERROR = 0.05  # ... and in all, of the scale, since the start or the last step that was not resolved
@@ -89,7 +89,7 @@ def weigh_node(plan, ws, start, h):
     share = before / (h + before)  # part of the impulses of the rows at the node that belongs to the piece before it
     _add_impulses(plan, ws, start, h, share)
     _drive(plan, ws, share)
-    if has_massive_paths(plan):  # whose momenta are not of the masses of the bodies alone
+    if has_more_inertia(plan):  # whose momenta are not of the masses of the bodies alone
         project(plan, ws, start)
         projected = True
         for c in range(balance.error.size):
@@ -366,8 +366,7 @@ def energy_of_projected(plan, ws, c):
         v = ws.increment_body[i]
         line, turn = vector(v), vector(v[3:])
         kinetic += plan.bodies.mass[i] * dot(line, line) + dot(turn, rotate(plan.bodies.inertia[i], turn))
-    paths = ws.massive_paths.kinetic[c] if has_massive_paths(plan) else 0.0
-    return 0.5 * kinetic + paths
+    return 0.5 * kinetic + ws.balance.further[c]
 
 
 @njit

@@ -50,6 +50,7 @@ class Balance(CompiledRecord, writable=True):
     acted: Annotated[Float1, "ne", STEP_STATE]  # of each element: work from the start up to the last node
     # scratch, J
     present: Annotated[Float1, "components"]  # kinetic energy at the present node ...
+    further: Annotated[Float1, "components"]  # ... what is not of the bodies, at the last one that was projected ...
     driven: Annotated[Float1, "components"]  # ... and work of constraints and contacts there
     works: Annotated[Float1, "ne"]  # of each element from the start up to a node
     left: Annotated[Float2, "2 components"]  # energy that steps should keep, before and after a sub-step

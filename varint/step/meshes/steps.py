@@ -12,12 +12,12 @@ from varint.step.configuration import mass_pivots
 from varint.step.dense import copy_motions
 from varint.step.derivatives.adjoint import solve_velocities_back
 from varint.step.derivatives.tape import keep_load, keep_stage
-from varint.step.efforts import stiffen
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.momentum import momentum_derivative
-from varint.step.newton import evaluate_step, has_efforts
+from varint.step.newton import evaluate_step
 from varint.step.projection import momenta_and_rates, node_works
+from varint.step.roles import add_matrices
 from varint.step.step import _finish_part, begin_part, remember_step
 
 
@@ -52,8 +52,7 @@ def solve_bodies(plan, ws, border, pose, h, fresh):
     for i in range(plan.bodies.mass.size):
         w = ws.velocity[i]
         momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.ldu.D[i])
-    if has_efforts(plan):
-        stiffen(plan, ws, pose, end, half_step)
+    add_matrices(plan, ws, pose, end, h)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, end)
     solve_border(plan, ws, border, StepSpan(pose, end, h), not fresh, ws.increment_body, ws.increment_row)
 

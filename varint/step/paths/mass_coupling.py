@@ -6,7 +6,7 @@ and of the jumps there are smaller by h, and left out. So A x - E y = b and H E^
 that paths couple with the world alone add their block of H to A.
 """
 
-from varint.base.numba import Float2, indirect, njit
+from varint.base.numba import indirect, njit
 from varint.mathematics.vectors import cross, rotate, vector
 from varint.step.paths.mass_arcs import differentiate_arcs
 from varint.step.paths.masses import (
@@ -98,15 +98,22 @@ def _write_border(plan, ws):
 
 
 @indirect(seconds=4, what=WHAT)
-def fold_paths(plan: Plan, ws: Workspace, upper: int, lower: int) -> None:
-    """Find H; add it to the blocks ``ws.ldu.D`` of bodies that paths couple with no other body, else to the border.
+def fold_paths(plan: Plan, ws: Workspace, upper: int, end: int, h: float) -> None:
+    """Find H of a step, and `_fold` it; after `add_path_momenta`, whose rows act at the start whatever ``upper`` is."""
+    _fold(plan, ws, 1 - end, end)
 
-    ``ws.ldu.D`` (nb, 6, 6); ``upper``, ``lower``: numbers of the poses of H. After `add_path_momenta`, or at a node,
-    where both poses are the same.
-    """
+
+@indirect(seconds=4, what=WHAT)
+def fold_at_node(plan: Plan, ws: Workspace, pose: int) -> None:
+    """Find H at a node, and `_fold` it."""
+    place_paths(plan, ws, (pose, pose))
+    _fold(plan, ws, pose, pose)
+
+
+@njit
+def _fold(plan, ws, upper, lower):
+    """Add H to the blocks ``ws.ldu.D`` of bodies that paths couple with no other body, else to the border."""
     table, work = plan.massive_paths, ws.massive_paths
-    if upper == lower:
-        place_paths(plan, ws, (upper, upper))
     _couple(plan, ws, upper, lower)
     _write_border(plan, ws)
     for k in range(table.coupled[0], table.body.size):
@@ -117,15 +124,14 @@ def fold_paths(plan: Plan, ws: Workspace, upper: int, lower: int) -> None:
 
 
 @indirect(seconds=2, what=WHAT)
-def weigh_paths(plan: Plan, ws: Workspace, pose: int, velocity: Float2) -> None:
-    """Write the kinetic energies of the paths by the ``velocity`` (nb, 6), after `fold_paths` of the same node."""
-    table, work = plan.massive_paths, ws.massive_paths
-    for c in range(work.kinetic.size):
-        work.kinetic[c] = 0.0
+def weigh_paths(plan: Plan, ws: Workspace, pose: int) -> None:
+    """Add the kinetic energies of the paths at a node, after `fold_at_node`, with the velocities ``increment_body``."""
+    table = plan.massive_paths
     for p in range(table.mass.size):
         count = find_points(plan, ws, p, (pose, pose))
         if table.axis.shape[0]:
             differentiate_arcs(plan, ws, p, count, 0, pose)
-        move_points(plan, ws, p, pose, velocity)
+        move_points(plan, ws, p, pose, ws.increment_body)
         find_slips(plan, ws, p, pose)
-        work.kinetic[component_of_path(plan, p)] += 0.5 * push_by_motion(plan, ws, table.first[p], count, 0, pose)
+        twice = push_by_motion(plan, ws, table.first[p], count, 0, pose)
+        ws.balance.further[component_of_path(plan, p)] += 0.5 * twice

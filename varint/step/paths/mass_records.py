@@ -57,4 +57,3 @@ class MassivePathWork(CompiledRecord, writable=True):
     drag: Annotated[Float1, "pathpoints"]  # ... and by each slip
     wrench: Annotated[Float2, "pathbodies 6"]  # N s, world, and N m s, body axes
     H: Annotated[Float2, "pathmotions pathmotions"]  # derivative of ``wrench`` at one pose by motions at another
-    kinetic: Annotated[Float1, "components"]  # J, at the last node that was projected
