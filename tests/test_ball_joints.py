@@ -8,8 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import varint as vi
 from varint.files.own.mechanism_data import to_data
-from varint.step.derivatives.operator import curve_transposed
-from varint.step.measures import measure_at, weighted_curvature
+from varint.step.measures import curve_transposed, measure_at, weighted_curvature
 from varint.step.workspace import workspace
 
 OUTER, INNER, DAMPING = 0.02, 0.01, 0.01  # kg m^2, kg m^2, N m s/rad

@@ -49,7 +49,7 @@ def force_residual(plan, state, velocity, half_step):
     ws.position[:, 0], ws.quat[:, 0], ws.velocity[0] = state.position[0], state.quat_wxyz[0], velocity
     ws.efforts.input[:] = 30.0
     apply_efforts(plan, ws, 0, 1, 2.0 * half_step)
-    stiffen(plan, ws, 0, 1, 2.0 * half_step)
+    stiffen(plan, ws, 0, 1, 2.0 * half_step, False)
     return ws.residual_body[0], ws.ldu.D[0]
 
 

@@ -14,13 +14,13 @@ from varint.results.inputs.at_nodes import Commands
 from varint.step.compliant.beams import evaluate_beams
 from varint.step.derivatives.columns import apply_wide, refine_wide
 from varint.step.derivatives.operator import apply_transposed, prepare_operator
-from varint.step.efforts import has_efforts, stiffen
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.limits.rows import set_closed
 from varint.step.momentum import momentum_derivative
 from varint.step.newton import evaluate_step
 from varint.step.pairs import curve_pairs
+from varint.step.roles import stiffen_roles
 from varint.step.workspace import tangent_work
 
 pytestmark = pytest.mark.slow  # they compile functions that few others need
@@ -207,8 +207,7 @@ def refined(mechanism, state, h, commands=None):
     for i in range(nb):
         derivative = plan.bodies.mass[i], plan.bodies.inertia[i], *ws.velocity[i, 3:], 0.5 * h, ws.ldu.D[i]
         momentum_derivative(*derivative)
-    if has_efforts(plan):
-        stiffen(plan, ws, *step[:2], h)
+    stiffen_roles(plan, ws, *step[:2], h, False)
     solve_newton(plan, ws, *(part[..., 0].copy() for part in right), *step[:2])
     refine_wide(plan, ws, work, step, 1, *right)
     return work.left[: np.flatnonzero(work.left).max(initial=0) + 1]

@@ -28,7 +28,7 @@ from varint.plan import Compiled
 from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.runs.problem import MOST_STEPS
 from varint.step.contacts.rows import has_contacts
-from varint.step.one_sided import has_events, rows_state
+from varint.step.one_sided import has_terms, rows_state
 from varint.step.step import SAME_TIME
 from varint.step.workspace import by_numbers, workspace
 
@@ -368,7 +368,7 @@ def sizes(compiled: Compiled, setting: TapeSetting) -> tuple[int, int]:
     march = March(compiled, setting.method, setting.dt, setting.tol, 1)
     tapes = [_size(workspace(plan, 1, compiled.functions, kept=kept).tape) for kept in (0, 1)]
     by = [_size(by_numbers(plan, kept)) for kept in (0, 1)]
-    times = 2 if has_events(plan) else 1  # at an event there is a second gradient
+    times = 2 if has_terms(plan) else 1  # at an event there is a second gradient
     return Packing(march.checkpoint()).size + OBJECT, tapes[1] - tapes[0] + times * (by[1] - by[0])
 
 

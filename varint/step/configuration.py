@@ -4,9 +4,11 @@ import math
 
 from varint.base.numba import njit
 from varint.mathematics.products.coordinates import follow
+from varint.mathematics.products.rows import curve_product_row, product_row, product_rows
 from varint.mathematics.quaternion import rotation_matrix
 from varint.step.ldu import solve_newton
 from varint.step.plan import JOINT
+from varint.step.role import Role
 from varint.step.rows import evaluate_rows
 
 
@@ -97,3 +99,10 @@ def margins(plan, ws, position, quat, margin, rank):
         for c in range(ws.ldu.rank.size):
             margin[node] = min(margin[node], math.sqrt(ws.ldu.last_pivot[c]))
             rank[node] += ws.ldu.rank[c]
+
+
+PRODUCTS = Role(
+    lambda plan: plan.products.start.size,
+    also=lambda plan, stages: (product_rows, product_row, curve_product_row, follow),
+    sizes=lambda plan, stages: {"products": plan.products.start.size},
+)

@@ -1,11 +1,12 @@
 """Constraints of forces: weighted sums of measures kept at a target (docs/theory.md section 12)."""
 
-from varint.base.numba import indirect, njit
+from varint.base.numba import Float1, indirect, njit
 from varint.mathematics.vectors import continued
 from varint.step.inputs import SAME_SHARE, Inputs, nodes_around
-from varint.step.limits.rows import add_floor_works
+from varint.step.intervals import Interval
 from varint.step.measures import mapped_value, measure_at
 from varint.step.plan import Plan, Workspace
+from varint.step.role import Role
 
 
 @njit
@@ -74,22 +75,44 @@ def set_targets(plan: Plan, ws: Workspace, inputs: Inputs, node: int, share: flo
 
 
 @indirect(seconds=1, what="couplings and prescribed motions")
-def finish_constraints(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Finish a step to ``pose``: the work of its impulses, at the rate where they act, then the rates at its end."""
+def aim_constraints(plan: Plan, ws: Workspace, inputs: Inputs, when: Interval, h: float, kept: bool) -> None:
+    """Do `set_targets` at the end of a stage."""
+    set_targets(plan, ws, inputs, when.node, when.after, when.dt)
+
+
+@indirect(seconds=1, what="couplings and prescribed motions")
+def finish_constraints(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
+    """Finish a stage: the work of its impulses, at the rate where they act, then the rates at its end."""
     work = ws.efforts
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]
         work.work[plan.constraints.element[c]] += ws.multiplier[r] * work.target_rate[r]
         if plan.constraints.driven[c]:
             work.target_rate[r] = work.target_rate_next[r]
-    follow_constraints(plan, ws, ws.position[pose], ws.rotation[pose])
+    follow_constraints(plan, ws, ws.position[end], ws.rotation[end])
 
 
-@njit
-def add_constraint_works(plan, ws, work):
-    """Add to ``work`` (ne,) that of the impulses ``ws.increment_row`` at a node, at the rates of targets and floors."""
+@indirect(seconds=1, what="couplings and prescribed motions")
+def drive_constraints(plan: Plan, ws: Workspace, share: float) -> None:
+    """Add to ``ws.balance.driven`` the work, J, of a ``share`` of the impulses of a step at the rates of targets."""
+    for n in range(plan.constraints.row.size):
+        r, c = plan.constraints.row[n], plan.components.of_element[plan.constraints.element[n]]
+        ws.balance.driven[c] += share * ws.multiplier[r] * ws.efforts.target_rate[r]
+
+
+@indirect(seconds=1, what="couplings and prescribed motions")
+def add_constraint_works(plan: Plan, ws: Workspace, work: Float1, slip: bool) -> None:
+    """Add to ``work`` (ne,), J, that of the impulses ``ws.increment_row`` at a node, at the rates of targets."""
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]
         work[plan.constraints.element[c]] += ws.increment_row[r] * ws.efforts.target_rate[r]
-    if ws.efforts.come_back[0] > 0.0:
-        add_floor_works(plan, ws, work)
+
+
+CONSTRAINTS = Role(
+    lambda plan: plan.constraints.row.size,
+    {
+        "aim": aim_constraints, "finish": finish_constraints, "drive": drive_constraints, "work": add_constraint_works,
+    },
+    also=lambda plan, stages: (set_targets,),
+    sizes=lambda plan, stages: {"constraints": plan.constraints.row.size},
+)  # fmt: skip

@@ -34,15 +34,21 @@ from varint.base.numba import indirect, natural, njit
 from varint.mathematics.quaternion import multiply
 from varint.mathematics.sums import two_sum, two_sums
 from varint.mathematics.vectors import add, cross, dot, scale, square_to, sub, turn_of, vector, write
-from varint.step.compliant.beam_steps import apply_beams, finish_beams, stiffen_beams
 from varint.step.compliant.rows import write_rows
-from varint.step.compliant.soft_joints import average_rows, finish_rows, stiffen_rows
 from varint.step.damping.end_rates import apply_ahead, differentiate_ahead
 from varint.step.dense import add_scaled6, dot6
-from varint.step.laws import evaluate_other_laws, finish_laws, sum_ends
-from varint.step.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
+from varint.step.laws import SPRING, evaluate_other_laws, finish_laws, other_law_effort, sum_ends
+from varint.step.loads import (
+    SLIDING,
+    body_of,
+    contact_torque,
+    differentiate_loads,
+    differentiate_sliding,
+    evaluate_loads,
+    load_power,
+)
 from varint.step.measures import ANGLE, weighted_curvature
-from varint.step.paths.measures import bend_paths
+from varint.step.paths.measures import bend_paths, evaluate_paths
 from varint.step.paths.records import OWN_ROWS
 from varint.step.plan import IN_PIVOT, Plan, Workspace
 from varint.step.role import Role
@@ -91,11 +97,7 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> 
     evaluate_loads(plan, ws, work.rotation, ws.velocity)
     if ws.damping.active[0]:
         apply_ahead(plan, ws, half_step)
-    if plan.beams.first.size:
-        apply_beams(plan, ws, half_step)
-    if plan.compliant.joint_row.size:
-        average_rows(plan, ws, start, half_step)
-    for place in range(plan.laws.other.size):
+    for place in range(plan.compliant.joint_sum.size, plan.laws.other.size):  # the first push along rows of their own
         s = natural(plan.laws.other[place])
         share = -half_step * work.sum_effort[s]
         for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
@@ -178,18 +180,18 @@ def _add_change(work, n, s, motion, velocity, out):
 
 
 @indirect(seconds=2, what="forces")
-def stiffen(plan: Plan, ws: Workspace, upper: int, end: int, h: float) -> None:
+def stiffen(plan: Plan, ws: Workspace, upper: int, end: int, h: float, factored: bool) -> None:
     """Add laws and loads to Newton's matrix: rows in the Jacobians, and blocks of bodies, added to ``ws.ldu.D``.
 
     After `apply_efforts`. A row whose limit is closed is a constraint and keeps its gradient.
     """
+    if factored:
+        return
     work, upper, lower, half_step = ws.efforts, natural(upper), natural(end), 0.5 * h
     up, low = work.change[0], work.change[1]
-    if plan.beams.first.size:
-        stiffen_beams(plan, ws, upper, lower, half_step)
     if plan.paths.measure.size:
         bend_paths(plan, ws, half_step)
-    for place in range(plan.laws.other.size):
+    for place in range(plan.compliant.joint_sum.size, plan.laws.other.size):
         s = natural(plan.laws.other[place])
         by_value, by_rate = -half_step * half_step * work.sum_by_value[s], -half_step * work.sum_by_rate[s]
         if plan.paths.row[s] != OWN_ROWS:
@@ -215,8 +217,6 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, end: int, h: float) -> None:
                     write_rows((vector(g), turn_of(g)), T, (by_value, by_rate), up_row, low_row)
             if plan.measures.stiffening[m]:
                 _add_curvature(plan, ws, m, curvature_factor(plan, work, s, m), half_step)
-    if plan.compliant.joint_row.size:
-        stiffen_rows(plan, ws, upper, lower, half_step)
     differentiate_loads(plan, ws, work.position, work.rotation, ws.velocity)
     if ws.damping.active[0]:
         differentiate_ahead(plan, ws)
@@ -364,8 +364,6 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
     """
     work, start, half_step = ws.efforts, natural(start), 0.5 * h
     known = work.summed[0] == start + 1
-    if plan.beams.first.size:
-        finish_beams(plan, ws, start, half_step, known)
     for place in range(plan.laws.other.size):
         s = natural(plan.laws.other[place])
         sum_ends(plan, ws, s, start, known)
@@ -385,8 +383,6 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
     for m in range(plan.measures.kind.size, work.value.size):  # rotation vectors, last seen at the end of the step
         work.value_near[m] = work.value[m]
     work.summed[0] = 2 - start
-    if plan.compliant.joint_row.size:
-        finish_rows(plan, ws)
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         work.work[plan.loads.element[n]] += 2.0 * half_step * load_power(plan, work, n, ws.velocity)
@@ -422,4 +418,18 @@ def clear_rows(plan, released, jacobian):
                     jacobian[r, s, k] = 0.0
 
 
-EFFORTS = Role(has_efforts, {"residual": apply_efforts, "matrix": stiffen, "finish": finish_efforts})
+def _called(plan, stages):
+    """Return what laws and loads of the kinds of a plan call."""
+    return (
+        (other_law_effort,) * bool((plan.laws.kind != SPRING).any())
+        + (differentiate_sliding,) * bool((plan.loads.kind == SLIDING).any())
+        + (evaluate_paths, bend_paths) * bool(plan.paths.measure.size)
+    )
+
+
+EFFORTS = Role(
+    lambda plan: plan.laws.kind.size + plan.loads.kind.size,
+    {"residual": apply_efforts, "matrices": stiffen, "finish": finish_efforts},
+    also=_called,
+    exact=False,
+)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from varint.base.numba import Float1, Float2, Float3, call_back, indirect, natural, njit, switch
-from varint.mathematics.vectors import continued, dot, turn_of
+from varint.mathematics.vectors import continued, cross, dot, turn_of, vector
 from varint.measures import KINDS, number_of
 from varint.measures.angle import angle, angle_value
 from varint.measures.base import Kind
@@ -190,6 +190,31 @@ def transposed_curvature(plan, m, rotation, motion, out):
     for s in range(2):
         for k in range(6):
             out[s, k] *= plan.measures.weight[m]
+
+
+@njit
+def curve_transposed(plan, ws, m, position, rotation, gradient, motion, out):
+    """Write the transposed curvature of measure m times ``motion`` (2, 6) to ``out`` (2, 6).
+
+    K z - (0, g_theta x z_theta) with z the motion and g the ``gradient`` (2, 6) of the measure.
+    """
+    if OWN_TRANSPOSE[plan.measures.kind[m]]:  # its gradient is that of no scalar
+        transposed_curvature(plan, m, rotation, motion, out)
+        return
+    weighted_curvature(plan, ws, m, position, rotation, motion, out)
+    for s in range(2):
+        lever = cross(vector(gradient[s, 3:]), vector(motion[s, 3:]))
+        for k in range(3):
+            out[s, 3 + k] -= lever[k]
+
+
+@njit
+def pair_of(plan, m, vectors, out):
+    """Copy vectors of the two bodies of measure m, of ``vectors`` (nb, 6), to ``out`` (2, 6); zero for the world."""
+    for s in range(2):
+        i = plan.measures.body[m, s]
+        for k in range(6):
+            out[s, k] = vectors[i, k] if i < vectors.shape[0] else 0.0
 
 
 @njit

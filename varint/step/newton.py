@@ -21,18 +21,14 @@ from varint.mathematics.quaternion import advance, rotation_matrix
 from varint.mathematics.sums import two_sums
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
 from varint.step.border import solve_bordered
-from varint.step.compliant.rows import largest_open
-from varint.step.contacts.rows import fold_contacts, has_contacts, press_contacts, unfold_contacts
+from varint.step.contacts.rows import has_contacts
 from varint.step.dense import copy_motions
-from varint.step.efforts import has_efforts
 from varint.step.intervals import StepSpan
-from varint.step.limits.rows import close_rows, has_rows
 from varint.step.measures import POINT
 from varint.step.momentum import angular_momentum, momentum_derivative
-from varint.step.one_sided import has_terms
 from varint.step.pair_impulses import pair_impulses
 from varint.step.plan import JOINT
-from varint.step.roles import add_matrices, add_residuals
+from varint.step.roles import add_matrices, add_residuals, place_role_rows, unfold_roles
 from varint.step.rows import evaluate_rows
 
 CONVERGED, NOT_CONVERGED = 0, 1
@@ -267,14 +263,13 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         turn = angular_momentum(plan.bodies.inertia[i], turn, half_step)
         write(ws.residual_body[i], sub(line, vector(ws.goal[i])), sub(turn, turn_of(ws.goal[i])))
     evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
+    for k in range(3):
+        ws.missed[k] = 0.0
+    place_role_rows(plan, ws, end)
     add_residuals(plan, ws, start, end, h)
-    if has_rows(plan):
-        close_rows(plan, ws, end)
     if plan.rows.pointing.size and not _directions_kept(plan, ws, start, end):
         return math.nan, math.nan, math.nan, math.nan
-    weights = (0.0, 0.0, 0.0)
-    if plan.compliant.row.size:
-        weights = largest_open(plan, ws, half_step)
+    weights = ws.missed[0], ws.missed[1], ws.missed[2]
     for j in range(plan.joints.side.shape[0]):
         first, last = plan.joints.rows[j], plan.joints.rows[j + 1]
         if j < nb and plan.joints.pair[j] > 0:
@@ -289,9 +284,6 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         _take_impulses(plan, ws, upper, first, last, j, 0)
         _take_impulses(plan, ws, upper, first, last, j, 1)
     merit, worst, moved = weights
-    if has_contacts(plan):
-        square, missed, pressed = press_contacts(plan, ws, start, end, h)
-        merit, worst, moved = merit + square, max(worst, missed), max(moved, pressed)
     merit, unbalanced, moved = _weigh_bodies(plan, ws, merit, moved)
     if not math.isfinite(merit):
         return math.nan, math.nan, math.nan, math.nan
@@ -313,20 +305,14 @@ def newton_increment(plan, ws, end, h, upper, factored):
         write(ws.increment_body[i], scale(-1.0, vector(r)), scale(-1.0, turn_of(r)))
     for r in range(plan.rows.role.size):
         ws.increment_row[r] = -ws.residual_row[r]
-    if factored:
-        if has_contacts(plan):
-            fold_contacts(plan, ws, step, True, ws.increment_body)
-    else:
+    if not factored:
         ws.border.count[0] = 0
         for i in range(plan.bodies.mass.size):
             w = ws.velocity[i]
             momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.ldu.D[i])
-        add_matrices(plan, ws, upper, end, h)
-        if has_contacts(plan):
-            fold_contacts(plan, ws, step, False, ws.increment_body)
+    add_matrices(plan, ws, upper, end, h, factored)
     solve_bordered(plan, ws, step, factored, ws.increment_body, ws.increment_row)
-    if has_contacts(plan):
-        unfold_contacts(plan, ws, ws.increment_body)
+    unfold_roles(plan, ws)
     largest = turned = 0.0
     for i in range(plan.bodies.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]
@@ -360,7 +346,7 @@ def _leaves_nothing(plan, ws, h, increment, floor):
     Where Newton's matrix is exact that is of second order in the increment, over the pivots of closures, the least of
     ``ws.ldu.last_pivot`` (nn,). ``h``: size of the step, s.
     """
-    least = 0.0 if has_efforts(plan) else 1.0
+    least = 1.0 if ws.extended.exact[0] else 0.0
     for n in range(ws.ldu.last_pivot.size):
         least = min(least, ws.ldu.last_pivot[n])
     return abs(h) * increment * increment <= least * NOTHING * floor * plan.bodies.length[0]
@@ -384,9 +370,9 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
     """
     # factored: the increment reuses the last factors; it is undone if it does not shrink the residual
     # left: further increments allowed, fewer once it has converged: a failure then returns that solution
-    # simple: only rows of joints. An increment is halved until merit falls. floor: round-off of a residual's terms
-    simple = not (has_efforts(plan) or has_terms(plan)) and plan.constraints.row.size == 0
-    skips, ws.extended.evaluated[0] = simple and sharpened and plan.rows.eliminated.size == 0, True
+    # An increment is halved until merit falls. floor: round-off of a residual's terms
+    simple = ws.extended.joints_alone[0] and plan.rows.eliminated.size == 0
+    skips, ws.extended.evaluated[0] = simple and sharpened, True
     attaches = missed > ATTACH_START_ABOVE or ws.ldu.K.size > 0
     upper, increment, factored, left = start, math.inf if attaches else 0.0, False, further
     merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)

@@ -1,27 +1,15 @@
 """State of the one-sided rows of a plan, hard limits and hard contacts: sized, kept on a tape, set again."""
 
 from varint.base.numba import njit
-from varint.step.contacts.parts import sizes_of_contacts
 from varint.step.contacts.rows import has_contacts
 from varint.step.contacts.tapes import contact_number_parts, contacts_state, keep_contacts, play_contacts, set_contacts
-from varint.step.limits.parts import one_sided_number_parts, one_sided_state, set_one_sided, sizes_of_rows
-from varint.step.limits.rows import has_rows, keep_one_sided, play_one_sided
+from varint.step.limits.parts import one_sided_number_parts, one_sided_state, set_one_sided
+from varint.step.limits.rows import keep_one_sided, play_one_sided
 
 
 @njit
 def has_terms(plan):
-    """Return whether a plan has hard limits or hard contacts."""
-    return has_rows(plan) or has_contacts(plan)
-
-
-def sizes_of(plan, kept):
-    """Sizes of the arrays of a run with ``kept`` stages on its tape."""
-    events = {"events": kept if has_events(plan) else 0}
-    return sizes_of_rows(plan) | sizes_of_contacts(plan) | events
-
-
-def has_events(plan):
-    """Whether runs of a plan may have events."""
+    """Return whether runs of a plan may have events: it has hard limits or hard contacts."""
     return plan.limits.measure.size + plan.contacts.body.size > 0
 
 

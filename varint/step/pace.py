@@ -25,7 +25,7 @@ from varint.base.numba import Float2, indirect, njit
 from varint.mathematics.quaternion import advance
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, vector
 from varint.step.configuration import place, place_anew
-from varint.step.efforts import clear_rows, has_efforts
+from varint.step.efforts import clear_rows
 from varint.step.laws import evaluate_laws
 from varint.step.loads import evaluate_loads
 from varint.step.nodes.efforts import add_efforts
@@ -82,11 +82,11 @@ def _density(plan, ws, pose, dt):
     near = NEAR * dt / followed
     has_products = plan.products.start.size > 0  # whose coordinates follow the poses
     if has_products:
-        copy_start(ws, pose, False)
+        copy_start(plan, ws, pose, False)
     before = _displaced(plan, ws, pose, -near)
     after = _displaced(plan, ws, pose, near)
     if has_products:
-        copy_start(ws, pose, True)
+        copy_start(plan, ws, pose, True)
         place(plan, ws, pose)
     change = 0.25 * math.log(after / before) / NEAR
     return followed, MOST * math.tanh(change / MOST)
@@ -147,10 +147,9 @@ def accelerate_node(plan: Plan, ws: Workspace, pose: int, velocity: Float2) -> N
     for i in range(nb):
         for k in range(6):
             ws.goal[i, k] = ws.load[i, k]
-    if has_efforts(plan):
-        evaluate_laws(plan, ws, ws.position[pose], ws.rotation[pose], velocity, 0.0)
-        evaluate_loads(plan, ws, ws.rotation[pose], velocity)
-        add_efforts(plan, ws.efforts, ws.goal)
+    evaluate_laws(plan, ws, ws.position[pose], ws.rotation[pose], velocity, 0.0)
+    evaluate_loads(plan, ws, ws.rotation[pose], velocity)
+    add_efforts(plan, ws.efforts, ws.goal)
     for i in range(nb):
         for k in range(6):
             ws.increment_body[i, k] = ws.goal[i, k]

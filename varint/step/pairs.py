@@ -16,9 +16,8 @@ G_t stays; A, B: the rotation matrices. So
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import cross, sub, vector
-from varint.step.derivatives.operator import curve_transposed, pair_of
 from varint.step.derivatives.wide import NOTHING, dot_wide, eight, plus, put
-from varint.step.measures import BENDS, weighted_curvature
+from varint.step.measures import BENDS, curve_transposed, pair_of, weighted_curvature
 
 
 @njit

@@ -411,6 +411,8 @@ class Extended(CompiledRecord, writable=True):
 
     used: Bool1  # whether the last stage was
     evaluated: Bool1  # whether the last stage was evaluated at its velocities, see `newton.solve_step`
+    exact: Bool1  # whether Newton's matrix has all derivatives of the roles of a plan
+    joints_alone: Bool1  # whether a plan has no roles beside bodies and joints
     velocity_rest: Annotated[Float2, "sharpened 6"]
     impulse: Annotated[Float2, "sharpened 6"]  # of rows and efforts, without ``load``, at the start of the stage
     impulse_rest: Annotated[Float2, "sharpened 6"]
@@ -450,7 +452,9 @@ class Workspace(CompiledRecord, writable=True):
     residual_row: Annotated[Float1, "nr"]
     increment_body: Annotated[Float2, "nb 6"]
     increment_row: Annotated[Float1, "nr"]
+    missed: Annotated[Float1, "3"]  # m/s, of residuals that roles weigh: sum of squares, largest, largest impulse
     # parts
+    acts: Int1  # (1,), bits of the roles that the plan has, see roles.py
     extended: Extended
     efforts: EffortWork
     damping: Damping

@@ -3,13 +3,12 @@
 from varint.base.numba import njit
 from varint.step.border import solve_bordered
 from varint.step.configuration import mass_pivots
-from varint.step.constraints import add_constraint_works
-from varint.step.contacts.nodes import project_contacts, works_at_node
+from varint.step.contacts.nodes import project_contacts
 from varint.step.contacts.rows import has_contacts
 from varint.step.dense import copy_motions
 from varint.step.efforts import clear_rows
 from varint.step.intervals import StepSpan
-from varint.step.roles import add_inertias, weigh_roles
+from varint.step.roles import add_inertias, add_role_works
 
 
 @njit(inline="always")
@@ -38,11 +37,11 @@ def project(plan, ws, pose):
         project_contacts(plan, ws, pose)
     else:
         momenta_and_rates(plan, ws, pose)
-        add_inertias(plan, ws, pose)
+        add_inertias(plan, ws, pose, False)
         solve_bordered(plan, ws, StepSpan(pose, pose, 0.0), False, ws.increment_body, ws.increment_row)
         for c in range(ws.balance.further.size):
             ws.balance.further[c] = 0.0
-        weigh_roles(plan, ws, pose)
+        add_inertias(plan, ws, pose, True)
 
 
 @njit
@@ -50,9 +49,7 @@ def node_works(plan, ws, work):
     """Write the works of all elements (ne,) from the start up to a node, J, after `project` there."""
     for e in range(work.size):
         work[e] = ws.efforts.work[e]
-    add_constraint_works(plan, ws, work)
-    if has_contacts(plan):
-        works_at_node(plan, ws, work)
+    add_role_works(plan, ws, work, True)
 
 
 @njit

@@ -25,12 +25,6 @@ _PULLED = "plan, m, e, moved, turned"
 _pulled = switch("pulled", _PULLED, [(each[1], f"function({_PULLED})") if each else None for each in _rates])
 
 
-@njit
-def has_rates(plan):
-    """Whether a plan has rows of rates."""
-    return plan.constraints.rate.size > 0
-
-
 @indirect(seconds=1, what="rolling without slip")
 def place_rates(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
     """Write A at the end of a step to ``ws.jacobian[end]``, where `evaluate_rates` left other derivatives."""
@@ -87,4 +81,4 @@ def evaluate_rates(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
         write(ws.jacobian[end, r, 1 - first], n_end, far)
 
 
-RATES = Role(has_rates, {"residual": evaluate_rates, "finish": place_rates}, double=False)
+RATES = Role(lambda plan: plan.constraints.rate.size, {"residual": evaluate_rates, "finish": place_rates}, double=False)

@@ -6,25 +6,22 @@ halves the whole step (measured: halving the stage alone leaves errors of second
 
 from varint.base.numba import copy_spans, njit
 from varint.step.configuration import place
-from varint.step.contacts.broad_phase import copy_near, may_touch
-from varint.step.limits.rows import has_rows, place_rows
+from varint.step.roles import copy_roles, place_role_rows
 
 DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
 ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts of terms on the end of a trial
 
 
 @njit
-def copy_start(ws, pose, back):
+def copy_start(plan, ws, pose, back):
     """Copy the arrays with the role RESTORED, those of poses at ``pose``, to ``ws.saved_step``, or back if ``back``."""
     copy_spans(ws.spans.restored, pose, ws.saved_step.start, back)
-    if may_touch(ws):
-        copy_near(ws, back)
+    copy_roles(plan, ws, back)
 
 
 @njit
 def go_back(plan, ws, pose):
     """Go back to the state at the start of the step, the pose ``pose``."""
-    copy_start(ws, pose, True)
+    copy_start(plan, ws, pose, True)
     place(plan, ws, pose)
-    if has_rows(plan):
-        place_rows(plan, ws, pose)
+    place_role_rows(plan, ws, pose)

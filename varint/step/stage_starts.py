@@ -12,7 +12,7 @@ known ones: there it is interpolated), and added to the start value.
 from dataclasses import dataclass
 from typing import Annotated
 
-from varint.base.numba import CompiledRecord, Float2, Int2, njit
+from varint.base.numba import CompiledRecord, Float1, Float2, Int2, njit
 
 NEAREST = 3  # stages whose extrapolation errors correct the start value of a stage
 
@@ -24,6 +24,7 @@ class StageStarts(CompiledRecord, writable=True):
     # indices of stages: one that is earlier in this step gives its error in this step, any other that in the last step
     near: Annotated[Int2, f"stages {NEAREST}"]
     share: Annotated[Float2, f"stages {NEAREST}"]  # weight of that error; zero where unused
+    still: Float1  # m/s, (1,): velocities below that are round-off
 
 
 @njit

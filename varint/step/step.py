@@ -15,31 +15,27 @@ import math
 from varint.base.numba import Float1, Float2, Float3, Int1, ReadOnly, njit
 from varint.mathematics.sums import two_sum, two_sums
 from varint.mathematics.vectors import add, dot, scale, sub, turn_of, vector, write
-from varint.step.compliant.ringing import extrapolate_ringing, keep_ringing
-from varint.step.compliant.rows import keep_multipliers, start_multipliers
+from varint.step.compliant.ringing import extrapolate_ringing
 from varint.step.configuration import follow_products, place
-from varint.step.constraints import finish_constraints, set_targets
-from varint.step.contacts.rows import finish_contacts, has_contacts
-from varint.step.contacts.starts import CALM, keep_impulses, keep_line
+from varint.step.contacts.rows import has_contacts
 from varint.step.contacts.steps import solve_contacts
 from varint.step.damping.choice import choose_leads
 from varint.step.dense import copy_motions
 from varint.step.derivatives.tape import keep_load, keep_stage
 from varint.step.double.increment import TAKEN, UNSOLVED, finish_extended, sharpen
-from varint.step.energy.balance import add_load, is_off, leave_energy, pass_on, weigh_node
+from varint.step.energy.balance import is_off, leave_energy, pass_on, weigh_node
+from varint.step.energy.entries import add_load
 from varint.step.inputs import Inputs, set_inputs, set_load
 from varint.step.intervals import Interval, NodeGrid
-from varint.step.limits.impacts import act_event, begin_events, is_searching, judge_trial, renew_events, retry_events
-from varint.step.limits.returning import aim_floors, finish_floors
-from varint.step.limits.rows import has_rows, leaps
+from varint.step.limits.impacts import act_event, begin_events, judge_trial, renew_events, retry_events
+from varint.step.limits.rows import leaps
 from varint.step.momentum import angular_momentum
 from varint.step.newton import CONVERGED, EPSILON, NOT_CONVERGED, NOTHING, solve_step
-from varint.step.one_sided import has_terms
 from varint.step.pace import keep_pace
 from varint.step.plan import HISTORY, LONG_HISTORY, Plan, Workspace
 from varint.step.projection import node_works, project
 from varint.step.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, copy_start, go_back
-from varint.step.roles import finish_roles, start_roles
+from varint.step.roles import aim_roles, finish_roles, remember_roles, start_roles
 from varint.step.stage_starts import add_expected_error
 
 MOST_TRIALS = 500  # of a sub-step that events end; then it is divided, for they follow one another without end
@@ -114,10 +110,7 @@ def remember_step(plan, ws):
     for stage in range(ws.history.shape[0]):
         ws.depth[stage] = min(ws.depth[stage] + 1, ws.history.shape[1])
         _remember(ws.saved_step.velocity[stage], ws.history[stage], ws.depth[stage])
-    if has_contacts(plan):
-        keep_line(ws, plan.bodies.length[0])
-    if plan.compliant.joint_row.size:
-        keep_ringing(plan, ws)
+    remember_roles(plan, ws)
 
 
 @njit
@@ -164,20 +157,15 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
     Iterates in ``ws.velocity`` (nb, 6) and ``ws.multiplier`` (nr,). ``warm``: share of the last multipliers that
     multipliers start from. Returns how wrong the velocities may be, m/s.
     """
-    node, before, after, dt = when.node, when.before, when.after, when.dt
     half_step = 0.5 * h
-    set_load(plan, ws, inputs, node, before)
+    set_load(plan, ws, inputs, when.node, when.before)
     _kick(ws, half_step)
-    set_inputs(ws, inputs, node, 0.5 * (before + after))
-    if plan.constraints.row.size:
-        set_targets(plan, ws, inputs, node, after, dt)
-    if ws.efforts.come_back[0] > 0.0:
-        aim_floors(plan, ws, h)
+    set_inputs(ws, inputs, when.node, 0.5 * (when.before + when.after))
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = warm * ws.last_multiplier[r] if warm != 0.0 else 0.0
     missed = math.inf
     if extrapolate:
-        still = CALM if has_contacts(plan) else 0.0
+        still = ws.starts.still[0]
         if plan.compliant.joint_row.size:
             extrapolate_ringing(ws, stage, plan.bodies.length[0], still)
         else:
@@ -188,7 +176,7 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
                 add_expected_error(ws, stage, degree)
             for r in range(ws.multiplier.size if missed < still and ws.ldu.K.size == 0 else 0):
                 ws.multiplier[r] = ws.last_multiplier[r]
-    start_multipliers(plan, ws, half_step, extrapolate)
+    aim_roles(plan, ws, inputs, when, h, extrapolate)
     ws.extended.used[0] = False
     return missed
 
@@ -205,7 +193,7 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     # multipliers of redundant closures would grow from step to step, and those of a step with contacts lead the states
     # of contacts astray where they change: a slider-crank with clearance then gains energy. Where the motion is so even
     # that its start value is that of the last step to CALM, at rest or while sliding, they are those of this step too
-    plain = ws.ldu.K.size == 0 and not has_terms(plan)
+    plain = ws.ldu.K.size == 0 and not ws.search.any_events[0]
     warm = 1.0 if plain and extrapolate else 0.0
     if not alone and warm > 0.0:  # impulses are in proportion to the size of a stage
         before = ws.balance.size[0]
@@ -227,9 +215,6 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
             iterations += 1
     for r in range(ws.multiplier.size if plain else 0):
         ws.last_multiplier[r] = ws.multiplier[r]
-    if has_contacts(plan):
-        keep_impulses(ws)
-    keep_multipliers(plan, ws, 0.5 * h)
     return status, iterations, upper
 
 
@@ -253,13 +238,6 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
     else:
         _finish(plan, ws, half_step)
     finish_roles(plan, ws, pose, end, h)
-    if plan.constraints.row.size:
-        set_targets(plan, ws, inputs, when.node, when.after, when.dt)
-        finish_constraints(plan, ws, end)
-    if ws.efforts.come_back[0] > 0.0:
-        finish_floors(plan, ws, h)
-    if has_contacts(plan):
-        finish_contacts(plan, ws, end, h)
     ws.balance.size[0] = h
     if plan.products.start.size:
         follow_products(plan, ws, ws.position[end], ws.rotation[end], last)
@@ -278,15 +256,17 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
     """
     # shares of the step: what is done, a sub-step that no event ends, the sub-step that is tried
     done, size, part, iterations, pieces, events = 0.0, 1.0, 1.0, 0, 0, 0
-    begin_events(plan, ws, pose, width * dt)
     redo, shortest = ws.balance.redo[0], 1.0 / (1 << DEEPEST_SUBSTEP)
-    has_events, taping, composed = has_terms(plan), ws.tape.h.size > 0, stages.size > 1
+    has_events, taping, composed = ws.search.any_events[0], ws.tape.h.size > 0, stages.size > 1
+    met = ws.search.limit  # (1,), below zero where the instant of no event is searched for
+    if has_events:
+        begin_events(plan, ws, pose, width * dt)
     kept = composed or redo or has_events or plan.products.start.size > 0
     if redo:
         leave_energy(plan, ws, pose, 0)
     while done < 1.0:
         if kept:
-            copy_start(ws, pose, False)
+            copy_start(plan, ws, pose, False)
         status, verdict, end, before, least, taped = CONVERGED, ACCEPTED, pose, width * done, 0.0, ws.tape.count[0]
         for stage in range(stages.size):
             share = width * part * stages[stage]
@@ -296,7 +276,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
                 plan, ws, inputs, end, dt * share, tol, stage, extrapolate and part == 1.0, when
             )
             iterations += count
-            if has_rows(plan) and status == CONVERGED and leaps(plan, ws, 1 - end):
+            if plan.limits.measure.size > 0 and status == CONVERGED and leaps(plan, ws, 1 - end):
                 status = NOT_CONVERGED
             if status != CONVERGED:
                 break
@@ -321,11 +301,12 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
             if kept:
                 go_back(plan, ws, pose)
         if status != CONVERGED:
-            size = 0.5 * (size if is_searching(ws) else min(size, part))  # trials for an event may be short
+            size = 0.5 * (size if met[0] >= 0 else min(size, part))  # trials for an event may be short
             if size < shortest:
                 return status, pose, iterations, pieces
             part = min(size, 1.0 - done)
-            retry_events(plan, ws, pose, width * dt * part)
+            if has_events:
+                retry_events(plan, ws, pose, width * dt * part)
             copy_motions(ws.history[0, 0], ws.velocity)
             continue
         if verdict != ACCEPTED:
@@ -337,10 +318,11 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
         pose, events = end, 0
         pass_on(ws.balance)
         pieces += 1
-        if is_searching(ws):
-            act_event(plan, ws, pose, True)
-            size = 1.0
-        renew_events(plan, ws, pose, width * dt * (1.0 - done))
+        if has_events:
+            if met[0] >= 0:
+                act_event(plan, ws, pose, True)
+                size = 1.0
+            renew_events(plan, ws, pose, width * dt * (1.0 - done))
         # twice as large where what is done is a multiple of that
         while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):
             size *= 2.0

@@ -14,7 +14,7 @@ from varint.mathematics.vectors import add, cross, rotate, rotate_back, scale, v
 from varint.step.configuration import follow_measured, follow_products, mass_pivots, place
 from varint.step.constraints import follow_constraints
 from varint.step.dense import dot6
-from varint.step.efforts import clear_rows, curvature_factor, has_efforts
+from varint.step.efforts import clear_rows, curvature_factor
 from varint.step.laws import evaluate_laws
 from varint.step.ldu import solve_newton
 from varint.step.loads import differentiate_loads, evaluate_loads
@@ -46,13 +46,12 @@ def evaluate_state(plan, ws, accepted, load):
         for k in range(3):
             load[i, k] = plan.bodies.mass[i] * plan.bodies.gravity[k]
             load[i, 3 + k] = -gyroscopic[k]
-    if has_efforts(plan):
-        follow_measured(plan, ws, ws.position[0], ws.rotation[0])
-        evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
-        evaluate_loads(plan, ws, ws.rotation[0], ws.velocity)
-        add_efforts(plan, ws.efforts, load)
-        if accepted:
-            keep_turns(plan, ws.efforts)
+    follow_measured(plan, ws, ws.position[0], ws.rotation[0])
+    evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
+    evaluate_loads(plan, ws, ws.rotation[0], ws.velocity)
+    add_efforts(plan, ws.efforts, load)
+    if accepted:
+        keep_turns(plan, ws.efforts)
 
 
 @njit(seconds=1, what=WHAT)

@@ -3,36 +3,9 @@
 import numpy as np
 
 from varint.base.numba import addresses_of, allocate
-from varint.mathematics.products.coordinates import follow
 from varint.mathematics.products.records import MOST
-from varint.mathematics.products.rows import curve_product_row, product_row, product_rows
 from varint.step.border import border_sizes, solve_border
-from varint.step.compliant.beam_steps import apply_beams, finish_beams, stiffen_beams
-from varint.step.compliant.beams import evaluate_beams
-from varint.step.compliant.braced_joints import brace_rows, release_rows
-from varint.step.compliant.ringing import extrapolate_ringing, keep_ringing
-from varint.step.compliant.rows import largest_open
-from varint.step.compliant.soft_joint_changes import (
-    rows_at_end,
-    rows_at_end_back,
-    rows_from_start,
-    rows_from_start_back,
-)
-from varint.step.compliant.soft_joints import apply_rows, apply_rows_back, average_rows, stiffen_rows
-from varint.step.constraints import finish_constraints, set_targets
-from varint.step.contacts.broad_phase import copy_near, list_all
-from varint.step.contacts.interior import start_inside
-from varint.step.contacts.nodes import project_contacts, solve_at_node, works_at_node
 from varint.step.contacts.parts import sizes_of_contacts, space_for_features
-from varint.step.contacts.rows import (
-    add_works_before_node,
-    finish_contacts,
-    fold_contacts,
-    press_contacts,
-    unfold_contacts,
-)
-from varint.step.contacts.starts import keep_impulses, keep_line
-from varint.step.contacts.steps import solve_contacts
 from varint.step.contacts.tapes import carried_of
 from varint.step.damping.records import MOST_EFFORTS
 from varint.step.dense import WIDE
@@ -41,29 +14,15 @@ from varint.step.derivatives.tangent import factor_stage
 from varint.step.derivatives.tape import keep_stage, play_stage
 from varint.step.double.increment import finish_extended, sharpen
 from varint.step.kept_arrays import span_sizes, write_role_spans
-from varint.step.laws import SETTLED_SIZE, SPRING, other_law_effort
+from varint.step.laws import SETTLED_SIZE
 from varint.step.ldu import SOLVERS
 from varint.step.limits.impacts import prepare_events
-from varint.step.loads import SLIDING, differentiate_sliding
 from varint.step.measures import prepare_kinds
-from varint.step.one_sided import number_parts, sizes_of
-from varint.step.paths.measures import bend_paths, evaluate_paths
+from varint.step.one_sided import number_parts
 from varint.step.plan import EFFORT, HISTORY, LONG_HISTORY, ByNumbers, ByProducts, Plan, Tangent, Workspace
-from varint.step.roles import ROLES, roles_of
+from varint.step.roles import ROLES, acts_of, roles_of
 from varint.step.rows import evaluate_rows, has_other_rows, other_row
 from varint.step.solver_records import Border, Factors
-
-OF_SOFT_ROWS = apply_rows, apply_rows_back, rows_at_end, rows_at_end_back, rows_from_start, rows_from_start_back
-OF_CONTACTS = (
-    press_contacts,
-    fold_contacts,
-    unfold_contacts,
-    project_contacts,
-    solve_contacts,
-    solve_at_node,
-    start_inside,
-)
-IN_RUNS_WITH_CONTACTS = add_works_before_node, finish_contacts, keep_impulses, keep_line, copy_near, works_at_node
 
 
 def workspace(
@@ -92,8 +51,13 @@ def workspace(
     ws.released[:] = plan.rows.role == EFFORT
     for c in inactive:
         ws.released[plan.constraints.row[c] : plan.constraints.row[c] + plan.constraints.size[c]] = 1.0
-    if plan.contacts.body.size:
-        list_all(ws)
+    roles = roles_of(plan)
+    ws.acts[0] = acts_of(plan)
+    ws.extended.joints_alone[0], ws.extended.exact[0] = not roles, all(role.exact for role in roles)
+    ws.search.any_events[0] = any(role.events for role in roles)
+    ws.balance.more_inertia[0] = any("inertia" in role.functions for role in roles)
+    for role in roles:
+        role.begin(ws)
     ws.balance.unresolved[:] = -1
     ws.pace.rows[:] = np.arange(ws.pace.rows.size)
     _give_addresses(ws.efforts, functions)
@@ -108,23 +72,23 @@ def workspace(
 
 def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict[str, int]:
     """Sizes of the arrays of a `workspace` but for its factors, by the names that the fields of `Workspace` have."""
-    smooth = stages == 1 and plan.compliant.joint_row.size + plan.contacts.body.size == 0
+    roles = roles_of(plan)
+    smooth = stages == 1 and all(role.smooth for role in roles)
     sizes = {
         "history": LONG_HISTORY if smooth else HISTORY,
         "nb": plan.bodies.mass.size, "slots": plan.bodies.mass.size + 1, "nr": plan.rows.role.size,
         "nm": plan.measures.kind.size, "values": values_of(plan),
         "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,
         "states": states_of(plan), "settled": SETTLED_SIZE, "loads": plan.loads.kind.size,
-        "constraints": plan.constraints.row.size, "beams": plan.beams.first.size,
-        "products": plan.products.start.size, "stages": stages,
+        "stages": stages,
         **_damping_sizes(plan, stages),
-        "ringing": stages if plan.compliant.joint_row.size else 0,
         "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
         "sharpened": 0, "sharpened_slots": 0, "sharpened_rows": 0,
-        **sizes_of(plan, kept), **{name: size for role in ROLES for name, size in role.sizes(plan).items()},
+        "events": kept if any(role.events for role in roles) else 0,
+        **{name: size for role in ROLES for name, size in role.sizes(plan, stages).items()},
     }  # fmt: skip
     sizes |= border_sizes(*_border_of(plan), sizes["nb"], sizes["nr"])
-    if sharpened and all(role.double for role in roles_of(plan)):
+    if sharpened and all(role.double for role in roles):
         sizes |= {f"sharpened{each}": sizes[name] for each, name in (("", "nb"), ("_slots", "slots"), ("_rows", "nr"))}
     return sizes | span_sizes(Workspace, sizes)
 
@@ -147,35 +111,10 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
     if has_other_rows(plan):
         other_row.prepare()
     for role in roles_of(plan):
-        for function in role.functions.values():
-            function.prepare()
-    if (plan.laws.kind != SPRING).any():
-        other_law_effort.prepare()
-    if (plan.loads.kind == SLIDING).any():
-        differentiate_sliding.prepare()
-    if plan.beams.first.size:
-        for function in (evaluate_beams, apply_beams, stiffen_beams, finish_beams):
-            function.prepare()
-    if plan.paths.measure.size:
-        evaluate_paths.prepare()
-        bend_paths.prepare()
-    if plan.compliant.row.size:
-        largest_open.prepare()
-    if plan.compliant.joint_row.size:
-        for function in (average_rows, stiffen_rows, extrapolate_ringing, keep_ringing, brace_rows, release_rows):
-            function.prepare()
+        role.prepare(plan, stages)
     prepare_events(plan, stages)
     if _border_of(plan)[0]:
         solve_border.prepare()
-    if plan.constraints.row.size:
-        set_targets.prepare()
-        finish_constraints.prepare()
-    if plan.contacts.body.size:
-        for function in OF_CONTACTS + IN_RUNS_WITH_CONTACTS:
-            function.prepare()
-    if plan.products.start.size:
-        for function in (product_rows, product_row, curve_product_row, follow):
-            function.prepare()
 
 
 def _give_addresses(efforts, functions):
@@ -188,9 +127,9 @@ def _give_addresses(efforts, functions):
 
 
 def _border_of(plan):
-    """Return the number of rows that contacts between moving bodies and roles may have in the border, and of bodies."""
-    borders = (3 * sizes_of_contacts(plan)["coupled"], 2), *(role.border(plan) for role in roles_of(plan))
-    return sum(rows for rows, _ in borders), max(bodies for _, bodies in borders)
+    """Return the number of rows that roles may have in the border, and of bodies of a row."""
+    borders = [role.border(plan) for role in roles_of(plan)]
+    return sum(rows for rows, _ in borders), max((bodies for _, bodies in borders), default=0)
 
 
 def values_of(plan: Plan) -> int:
@@ -221,8 +160,8 @@ def tangent_work(plan: Plan) -> Tangent:
     between = plan.measures.body[:nr]
     first = np.flatnonzero(np.append(True, (between[1:] != between[:-1]).any(axis=1))[:nr])
     largest = int(np.diff(plan.loops.node_row).max(initial=0))
-    if plan.compliant.joint_row.size:
-        for function in OF_SOFT_ROWS:
+    for role in roles_of(plan):
+        for function in role.derivatives.values():
             function.prepare()
     return Tangent(
         *np.zeros((5, nb, 6)),

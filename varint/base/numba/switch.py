@@ -1,6 +1,7 @@
 """A compiled function that calls one of several by a number: what makes a kind of measure or a law one file."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from varint.base.numba.jit import njit
 
@@ -22,15 +23,17 @@ def switch(name: str, arguments: str, cases: Sequence[tuple[Callable, str] | Non
     return njit(scope[name], cache=False)
 
 
-def in_turn(name: str, arguments: str, cases: Sequence[tuple[Callable, Callable]]) -> Callable:
-    """Return a compiled ``name(plan, arguments)`` that calls what acts in ``plan``, one function after another.
+def in_turn(name: str, arguments: str, cases: Mapping[int, Callable]) -> Callable:
+    """Return a compiled ``name(plan, ws, arguments)`` that calls those functions whose bits are set in ``ws.acts[0]``.
 
-    ``cases``: a compiled function of ``plan`` that says whether the other one acts in it, and that one, of ``plan`` and
-    ``arguments``. What is called through a pointer (`indirect`) is compiled only where it is prepared.
+    ``cases``: bit to function, of ``plan``, ``ws`` and ``arguments``, in the order of the calls. What is called through
+    a pointer (`indirect`) is compiled only where it is prepared.
     """
-    scope, lines = {}, [f"def {name}(plan, {arguments}):", "    pass"]
-    for n, (acts, function) in enumerate(cases):
-        scope[f"acts_{n}"], scope[f"case_{n}"] = acts, function
-        lines += [f"    if acts_{n}(plan):", f"        case_{n}(plan, {arguments})"]
+    scope: dict[str, Any] = {}
+    listed = ", ".join(filter(None, ["plan", "ws", arguments]))
+    lines = [f"def {name}({listed}):", "    acts = ws.acts[0]", f"    if acts & {sum(1 << bit for bit in cases)}:"]
+    for bit, function in cases.items():
+        scope[f"case_{bit}"] = function
+        lines += [f"        if acts & {1 << bit}:", f"            case_{bit}({listed})"]
     exec(compile("\n".join(lines), f"<{name} in turn>", "exec"), scope)
     return njit(scope[name], cache=False)

@@ -24,7 +24,7 @@ from varint.step.intervals import NodeGrid
 from varint.step.laws import evaluate_laws
 from varint.step.limits.gaps import evaluate_gaps
 from varint.step.limits.impacts import RUN_STARTS
-from varint.step.limits.returning import prepare_floors, start_floors
+from varint.step.limits.returning import close_on_floors, start_floors
 from varint.step.limits.rows import BEYOND as ON_LIMIT
 from varint.step.march.aside import step_aside
 from varint.step.march.spare_workspaces import spare_workspace
@@ -440,7 +440,7 @@ class March:
         for name, array in role_arrays(self.ws, STATE):
             array[:] = saved[name]
         if self.comes_back:
-            prepare_floors()
+            close_on_floors.prepare()
         self.node, self.pose = node, pose
         plan, ws = self.compiled.plan, self.ws
         place(plan, ws, self.pose)

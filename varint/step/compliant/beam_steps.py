@@ -47,14 +47,14 @@ def _take_push(ws, i, push):
 
 
 @indirect(seconds=2, what=WHAT)
-def apply_beams(plan: Plan, ws: Workspace, half_step: float) -> None:
+def apply_beams(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
     """Evaluate the elements in the middle of a step and take their impulses off ``ws.residual_body``.
 
     Writes the values of the measures, their sums and efforts as `laws.evaluate_laws` does, without gradients; the
     residuals of the rows, after which the efforts of the sums are multiplier / ``half_step``; and ``ws.efforts.push``.
     After `middle_poses`.
     """
-    work, measures = ws.efforts, plan.measures
+    work, measures, half_step = ws.efforts, plan.measures, 0.5 * h
     for n in range(plan.beams.first.size):
         m, s = natural(plan.beams.first[n]), natural(plan.beams.sum[n])
         side = natural(measures.first[m])
@@ -101,13 +101,15 @@ def _evaluate(plan, ws, m, s, r, value, rate, half_step):
 
 
 @indirect(seconds=2, what=WHAT)
-def stiffen_beams(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float) -> None:
+def stiffen_beams(plan: Plan, ws: Workspace, upper: int, end: int, h: float, factored: bool) -> None:
     """Write the elements' rows of Newton's matrix, and add their geometric stiffness to ``ws.ldu.D``.
 
     After `apply_beams`.
     """
+    if factored:
+        return
     work, measures, nb, zero = ws.efforts, plan.measures, plan.bodies.mass.size, ZERO
-    upper, lower = natural(upper), natural(lower)
+    upper, lower, half_step = natural(upper), natural(end), 0.5 * h
     for n in range(plan.beams.first.size):
         m, s = natural(plan.beams.first[n]), natural(plan.beams.sum[n])
         side = natural(measures.first[m])
@@ -169,22 +171,23 @@ def _strain_ends(plan, ws, n, pose):
 
 
 @indirect(seconds=2, what=WHAT)
-def finish_beams(plan: Plan, ws: Workspace, start: int, half_step: float, known: bool) -> None:
-    """`efforts.finish_efforts` of the elements; ``known``: whether ``sum_at`` of the pose ``start`` is."""
+def finish_beams(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
+    """Do `efforts.finish_efforts` for the elements, before it changes ``ws.efforts.summed``."""
     work, start = ws.efforts, natural(start)
+    known = work.summed[0] == start + 1
     for n in range(plan.beams.first.size):
         if not known:
             _strain_ends(plan, ws, n, start)
         _strain_ends(plan, ws, n, natural(1 - start))
         m, first = natural(plan.beams.first[n]), natural(plan.beams.sum[n])
         for j in range(SIZE):
-            finish_laws(plan, ws, first + j, start, 2.0 * half_step)
+            finish_laws(plan, ws, first + j, start, h)
             work.value_near[m + j] = work.value[m + j]
         side = natural(plan.measures.first[m])
-        for end in range(2):
-            i = natural(plan.measures.body[m, natural(1 - side) if end else side])
+        for far in range(2):
+            i = natural(plan.measures.body[m, natural(1 - side) if far else side])
             if i < plan.bodies.mass.size:
-                _add_push(ws, i, work.push[n, end])
+                _add_push(ws, i, work.push[n, far])
 
 
 @njit(inline="always")

@@ -37,8 +37,14 @@ def _mobility(plan, m, G):
 
 
 @indirect(seconds=1, what=WHAT)
-def brace_rows(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Write the gradients of the rigid ones to ``ws.jacobian[pose]``, scaled for the 1 of `ws.released`."""
+def brace_rows(plan: Plan, ws: Workspace, pose: int, held: bool) -> None:
+    """Write the gradients of the rigid ones to ``ws.jacobian[pose]``, scaled for the 1 of `ws.released`, if ``held``.
+
+    Else `_release` them.
+    """
+    if not held:
+        _release(plan, ws, pose)
+        return
     work, half_step = ws.efforts, 0.5 * ws.balance.dt[0]
     for n in range(plan.compliant.joint_row.size):
         r, s = plan.compliant.joint_row[n], plan.compliant.joint_sum[n]
@@ -54,8 +60,8 @@ def brace_rows(plan: Plan, ws: Workspace, pose: int) -> None:
                 ws.jacobian[pose, r, side, k] = factor * G[side, k]
 
 
-@indirect(seconds=1, what=WHAT)
-def release_rows(plan: Plan, ws: Workspace, pose: int) -> None:
+@njit
+def _release(plan, ws, pose):
     """Take the rows out of ``ws.jacobian[pose]`` again, after an impact: add its works to those of the elements.
 
     The velocities before it are in ``ws.velocity``, those after it in ``ws.increment_body``, as the impulses in

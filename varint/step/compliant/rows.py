@@ -11,6 +11,8 @@ rigid links. Residuals are compared as velocities: the equivalent change of the 
 
 from varint.base.numba import indirect, njit
 from varint.mathematics.vectors import add, cross, scale, sub, vector, write
+from varint.step.inputs import Inputs
+from varint.step.intervals import Interval
 from varint.step.plan import Plan, Workspace
 
 WHAT = "compliant rows"
@@ -40,29 +42,29 @@ def write_rows(gradient, T, factors, up, low):
 
 
 @indirect(seconds=1, what=WHAT)
-def largest_open(plan: Plan, ws: Workspace, half_step: float) -> tuple[float, float, float]:
-    """Return the sum of squares and the largest of the rows' residuals, and their largest impulse, all as m/s."""
-    merit = worst = moved = 0.0
+def weigh_open(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
+    """Add the rows' residuals to ``ws.missed``, after those that write them."""
+    half_step, (merit, worst, moved) = 0.5 * h, (ws.missed[0], ws.missed[1], ws.missed[2])
     for n in range(plan.compliant.row.size):
         r, s = plan.compliant.row[n], plan.compliant.sum[n]
         size = plan.rows.scale[r] * abs(ws.residual_row[r]) * _softness(plan, ws, s, half_step)
         merit += size * size
         worst = max(worst, size)
         moved = max(moved, plan.rows.push[r] * abs(ws.multiplier[r]))
-    return merit, worst, moved
+    ws.missed[0], ws.missed[1], ws.missed[2] = merit, worst, moved
 
 
-@njit
-def start_multipliers(plan, ws, half_step, kept):
+@indirect(seconds=1, what=WHAT)
+def start_multipliers(plan: Plan, ws: Workspace, inputs: Inputs, when: Interval, h: float, kept: bool) -> None:
     """Set the multipliers of the compliant rows to h/2 times their last efforts if ``kept``, else to zero."""
     for n in range(plan.compliant.row.size):
         r = plan.compliant.row[n]
-        ws.multiplier[r] = half_step * ws.last_multiplier[r] if kept else 0.0
+        ws.multiplier[r] = 0.5 * h * ws.last_multiplier[r] if kept else 0.0
 
 
-@njit
-def keep_multipliers(plan, ws, half_step):
+@indirect(seconds=1, what=WHAT)
+def keep_efforts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
     """Store the efforts of the compliant rows, not their multipliers: the next stage may have another h."""
     for n in range(plan.compliant.row.size):
         r = plan.compliant.row[n]
-        ws.last_multiplier[r] = ws.multiplier[r] / half_step
+        ws.last_multiplier[r] = ws.multiplier[r] / (0.5 * h)

@@ -12,8 +12,7 @@ The second are changes of momenta. Those at the start, and y, belong to the resi
 from varint.base.numba import Float1, Float2, indirect, njit
 from varint.step.compliant.soft_joints import by_ends
 from varint.step.dense import add_scaled6, dot6
-from varint.step.derivatives.operator import curve_transposed, pair_of
-from varint.step.measures import weighted_curvature
+from varint.step.measures import curve_transposed, pair_of, weighted_curvature
 from varint.step.plan import Plan, Workspace
 
 WHAT = "derivatives of joints with a compliance"

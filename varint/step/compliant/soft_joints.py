@@ -24,12 +24,12 @@ WHAT = "joints with a compliance"
 
 
 @indirect(seconds=2, what=WHAT)
-def average_rows(plan: Plan, ws: Workspace, start: int, half_step: float) -> None:
+def average_rows(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
     """Replace the efforts of the rows in the middle of a step by f, and take mu G off ``ws.residual_body``.
 
     G goes to the gradients of the measures of the laws, G' to those of the rows. After `evaluate_laws`.
     """
-    work, end = ws.efforts, 1 - start
+    work, half_step = ws.efforts, 0.5 * h
     for n in range(plan.compliant.joint_row.size):
         r, s = plan.compliant.joint_row[n], plan.compliant.joint_sum[n]
         m = plan.laws.sum_first[s]
@@ -56,16 +56,18 @@ def by_ends(plan, ws, n, half_step):
 
 
 @indirect(seconds=1, what=WHAT)
-def stiffen_rows(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float) -> None:
+def stiffen_rows(plan: Plan, ws: Workspace, upper: int, end: int, h: float, factored: bool) -> None:
     """Write the columns of mu, G, and the rows of Newton's matrix, by G'. After `average_rows`."""
+    if factored:
+        return
     work = ws.efforts
     for n in range(plan.compliant.joint_row.size):
         r, m = plan.compliant.joint_row[n], plan.laws.sum_first[plan.compliant.joint_sum[n]]
-        share = -2.0 * half_step * by_ends(plan, ws, n, half_step)[1]
+        share = -h * by_ends(plan, ws, n, 0.5 * h)[1]
         for side in range(2):
             for k in range(6):
                 ws.jacobian[upper, r, side, k] = work.gradient[m, side, k]
-                ws.jacobian[lower, r, side, k] = share * work.gradient[r, side, k]
+                ws.jacobian[end, r, side, k] = share * work.gradient[r, side, k]
 
 
 @indirect(seconds=1, what="derivatives of joints with a compliance")
@@ -102,8 +104,8 @@ def apply_rows_back(
                 add_scaled6(out_body[i], share * row[r], ws.efforts.gradient[r, side])
 
 
-@njit
-def finish_rows(plan, ws):
+@indirect(seconds=1, what=WHAT)
+def finish_rows(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
     """Add mu G' to ``ws.momentum``."""
     for n in range(plan.compliant.joint_row.size):
         r = plan.compliant.joint_row[n]

@@ -11,7 +11,7 @@ from varint.base.numba import indirect, natural, njit
 from varint.geometry.shape_records import HOLLOW, PLANE
 from varint.mathematics.vectors import add, dot, rotate, sub, vector
 from varint.step.contacts.rolling import roller_of
-from varint.step.plan import Workspace
+from varint.step.plan import Plan, Workspace
 
 AHEAD = 2.0  # times the way of a step: so far features are looked for ...
 MARGIN = 0.05  # ... and so much of the size of the smaller shape
@@ -43,14 +43,8 @@ def list_all(ws):
         work.skin[s] = -math.inf
 
 
-@njit(inline="always")
-def may_touch(ws):
-    """Return whether a run has contacts."""
-    return ws.contacts.closed.size > 0
-
-
 @indirect(seconds=1, what="contacts")
-def copy_near(ws: Workspace, back: bool) -> None:
+def copy_near(plan: Plan, ws: Workspace, back: bool) -> None:
     """Copy what a step changes of the contacts that are listed to ``ws.contacts.saved``, or from there if ``back``.
 
     The list is the same at both: it is made at the start of (sub-)steps. All others are open.

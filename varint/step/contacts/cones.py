@@ -18,8 +18,9 @@ Arguments: ``k``, number of a contact; ``work``, ``ws.contacts``.
 
 import math
 
-from varint.base.numba import natural, njit
+from varint.base.numba import indirect, natural, njit
 from varint.step.dense import add_scaled6, dot6
+from varint.step.plan import Plan, Workspace
 
 APART, STICKING, SLIDING = range(3)
 AS_FOUND, ALL_STICK, ALL_APART, ALL_PRESS = range(4)  # whether the law chooses the modes
@@ -278,15 +279,18 @@ def _condensed(share, lower):
     )
 
 
-@njit
-def unfold_cones(plan, ws, body):
-    """Back-substitute x = ``body`` (nb, 6): ``ws.contacts.change`` = C^-1 (given - lower x), or that of the border."""
+@indirect(seconds=1, what="contacts")
+def unfold_cones(plan: Plan, ws: Workspace) -> None:
+    """Back-substitute x = ``ws.increment_body`` (nb, 6).
+
+    ``ws.contacts.change`` (nk, 3) is C^-1 (given - lower x), or what the border found.
+    """
     work = ws.contacts
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         if not work.taking[k] or is_coupled(plan, work, k):
             continue
-        x, lower, inverse = body[natural(plan.contacts.body[k])], work.lower[k], work.inverse[k]
+        x, lower, inverse = ws.increment_body[natural(plan.contacts.body[k])], work.lower[k], work.inverse[k]
         left_n = work.given[k, 0] - dot6(lower[0], x)
         left_t = work.given[k, 1] - dot6(lower[1], x)
         left_s = work.given[k, 2] - dot6(lower[2], x)

@@ -9,15 +9,13 @@ the same problem (limits/impact_rows.py).
 import math
 
 from varint.base.numba import indirect, natural, njit
-from varint.step.compliant.braced_joints import brace_rows, release_rows
-from varint.step.constraints import add_constraint_works
 from varint.step.contacts.features import feature_of, rate_along
-from varint.step.contacts.nodes import project_contacts, solve_at_node, take_right_sides, works_at_node
+from varint.step.contacts.nodes import project_contacts, solve_at_node, take_right_sides
 from varint.step.contacts.rolling import follow_parent, is_rolling
 from varint.step.contacts.rows import TOUCHING, contact_gap, normal_rate, set_slip, write_upper
 from varint.step.dense import copy_motions
 from varint.step.derivatives.tape import keep_event
-from varint.step.energy.balance import add_event
+from varint.step.energy.entries import add_event
 from varint.step.limits.impact_rows import (
     CHANGED,
     LAWFUL,
@@ -31,6 +29,7 @@ from varint.step.limits.impact_rows import (
 )
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
+from varint.step.roles import add_role_works, brace_roles
 
 NOBODY = -1
 PROJECTION, HIT, LOWERED = 1, 2, 3  # of events on a tape: velocities at a node, an impact, one of less rebound
@@ -163,8 +162,7 @@ def settle_near(plan, ws, pose, met):
 def settle_contacts(plan, ws, pose):
     """Write the projected velocities at a node to ``ws.velocity`` (nb, 6), their momenta to ``ws.momentum`` (nb, 6)."""
     project_contacts(plan, ws, pose)
-    works_at_node(plan, ws, ws.efforts.work)
-    add_constraint_works(plan, ws, ws.efforts.work)
+    add_role_works(plan, ws, ws.efforts.work, True)
     copy_motions(ws.increment_body, ws.velocity)
     momenta_of(plan, ws.velocity, ws.momentum)
     ws.momentum_rest[:] = 0.0
@@ -250,10 +248,8 @@ def _hit(plan, ws, pose, met):
 
     ``met``: see `act_contacts`. Writes ``ws.velocity``, ``ws.momentum`` (nb, 6) and ``ws.efforts.work`` (ne,), J.
     """
-    work, braced = ws.contacts, plan.compliant.joint_row.size > 0
-    low, high = 0.0, 1.0
-    if braced:
-        brace_rows(plan, ws, pose)
+    work, low, high = ws.contacts, 0.0, 1.0
+    brace_roles(plan, ws, pose, True)
     solved = _try_hit(plan, ws, pose, 1.0)
     lowered = _gains(plan, ws)
     if lowered:
@@ -289,9 +285,8 @@ def _hit(plan, ws, pose, met):
         work.closed[k] = stays
     if plan.limits.measure.size:
         close_limits(plan, ws, pose, met, NOBODY)
-    add_constraint_works(plan, ws, ws.efforts.work)
-    if braced:
-        release_rows(plan, ws, pose)
+    add_role_works(plan, ws, ws.efforts.work, False)
+    brace_roles(plan, ws, pose, False)
     add_event(ws)
     copy_motions(ws.increment_body, ws.velocity)
     momenta_of(plan, ws.velocity, ws.momentum)

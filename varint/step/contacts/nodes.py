@@ -101,7 +101,7 @@ def _solve(plan, ws, pose, afresh):
             ws.border.count[0] = 0
         fold_cones(plan, ws, body, factored)
         solve_bordered(plan, ws, StepSpan(pose, pose, 0.0), factored, body, row)
-        unfold_cones(plan, ws, body)
+        unfold_cones(plan, ws)
         add_changes(ws, 1.0)
         factored = _is_linear(plan, work)
         moved = fastest = 0.0
@@ -261,8 +261,10 @@ def _work_of(ws, k):
 
 
 @indirect(seconds=1, what="contacts")
-def works_at_node(plan: Plan, ws: Workspace, work: Float1) -> None:
-    """Add the works of friction in `project_contacts`, J, to ``work`` (ne,)."""
+def works_at_node(plan: Plan, ws: Workspace, work: Float1, slip: bool) -> None:
+    """Add the works of friction in `project_contacts`, J, to ``work`` (ne,), if ``slip``."""
+    if not slip:
+        return
     for n in range(ws.contacts.near_count[0]):
         k = natural(ws.contacts.near[n])
         work[plan.contacts.element[k]] += _work_of(ws, k)

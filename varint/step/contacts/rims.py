@@ -22,7 +22,7 @@ from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, sca
 from varint.step.contacts.broad_phase import EMPTY
 from varint.step.contacts.finding import size_of_pair
 from varint.step.contacts.rows import contact_gap
-from varint.step.energy.balance import add_landing
+from varint.step.energy.entries import add_landing
 from varint.step.plan import Plan, Workspace
 
 FAST = 2.0  # times its rotation in a step: a rim whose axis is tilted by less may turn over

@@ -11,12 +11,20 @@ two, s; ``k``, number of a contact; all arrays named without ``ws`` are of ``ws.
 
 import math
 
-from varint.base.numba import Float1, Float2, indirect, natural, njit
+from varint.base.numba import indirect, natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, scale, sub, turn_of, vector, write
-from varint.step.contacts.cones import ALL_APART, APART, STICKING, STILL, add_push, fold_cones, unfold_cones, weigh_cone
+from varint.step.contacts.cones import (
+    ALL_APART,
+    APART,
+    STICKING,
+    STILL,
+    add_push,
+    add_pushes,
+    fold_cones,
+    weigh_cone,
+)
 from varint.step.contacts.features import feature_of, feature_rates, locate_contact, rate_along, write_feature_frame
 from varint.step.contacts.rolling import follow_parent, is_rolling, rolling_rates, take_normal, write_rolling_frame
-from varint.step.intervals import StepSpan
 from varint.step.plan import Plan, Workspace
 
 OUT_OF_REACH = 1e3  # m: the gap of a slot without features
@@ -191,12 +199,11 @@ def write_all_plane_rows(plan, ws, start, end, h):
 
 
 @indirect(seconds=2, what="contacts")
-def press_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> tuple[float, float, float]:
+def press_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
     """Take the contacts into the residuals of a step, `newton.evaluate_step`, with their impulses ``ws.contacts.z``.
 
-    Writes ``rate`` (nk, 3), m/s, ``missed`` (nk,), and changes ``ws.residual_body`` (nb, 6). Returns the sum of squares
-    and the largest of what their laws miss, m/s, and the largest impulse, as m/s. Contacts of one body follow one
-    another, so that its motion is read once.
+    Writes ``rate`` (nk, 3), m/s, ``missed`` (nk,), and changes ``ws.residual_body`` (nb, 6). What their laws miss, m/s,
+    counts in ``ws.missed`` (3,). Contacts of one body follow one another, so that its motion is read once.
     """
     work, planes, half_step, at = ws.contacts, plan.contacts.height.size, 0.5 * h, -1
     motion = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0)
@@ -225,25 +232,19 @@ def press_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
         moved = max(moved, plan.contacts.mobility[k] * max(abs(z[0]), abs(z[1]), abs(z[2])))
         if k >= planes:
             add_push(plan, ws, k, -1.0, ws.residual_body)
-    return merit, math.sqrt(worst), moved
+    ws.missed[0], ws.missed[1] = ws.missed[0] + merit, max(ws.missed[1], math.sqrt(worst))
+    ws.missed[2] = max(ws.missed[2], moved)
 
 
 @indirect(seconds=1, what="contacts")
-def fold_contacts(plan: Plan, ws: Workspace, step: StepSpan, factored: bool, body: Float2) -> None:
-    """Write the rows of contacts, unless ``factored``, and do `fold_cones`.
+def fold_contacts(plan: Plan, ws: Workspace, upper: int, end: int, h: float, factored: bool) -> None:
+    """Write the rows of contacts, unless ``factored``, and do `fold_cones` with the right side ``ws.increment_body``.
 
-    ``step``: a `StepSpan`. ``factored``: whether the rows of the last factorisation are used again. ``body`` (nb, 6):
-    right side of Newton's system, to which `fold_cones` adds.
+    ``factored``: whether the rows of the last factorisation are used again.
     """
     if not factored:
-        write_all_plane_rows(plan, ws, step.upper, step.end, step.h)
-    fold_cones(plan, ws, body, factored)
-
-
-@indirect(seconds=1, what="contacts")
-def unfold_contacts(plan: Plan, ws: Workspace, body: Float2) -> None:
-    """Write the changes of the impulses that go with a solution ``body`` (nb, 6): `unfold_cones`."""
-    unfold_cones(plan, ws, body)
+        write_all_plane_rows(plan, ws, upper, end, h)
+    fold_cones(plan, ws, ws.increment_body, factored)
 
 
 @njit
@@ -259,17 +260,18 @@ def keep_solution(ws):
 
 
 @indirect(seconds=1, what="contacts")
-def add_works_before_node(plan: Plan, ws: Workspace, share: float, works: Float1) -> None:
+def drive_contacts(plan: Plan, ws: Workspace, share: float) -> None:
     """Add the work, J, of the ``share`` of the contacts' impulses in a solved step that belongs to the step before it.
 
-    ``works`` (components,): of each component, J. Impulses act about the node at the start of a step. As loads they do
-    their work at the velocity of either step.
+    To ``ws.balance.driven`` (components,); the impulses go to ``ws.increment_body`` (nb, 6). They act about the node
+    at the start of a step. As loads they do their work at the velocity of either step.
     """
+    add_pushes(plan, ws, share, ws.increment_body)
     for n in range(ws.contacts.near_count[0]):
         k = natural(ws.contacts.near[n])
         if ws.contacts.closed[k]:
             c = plan.components.of_element[plan.contacts.element[k]]
-            works[c] += share * _power(ws.contacts.solved[k], ws.contacts.slip[k])
+            ws.balance.driven[c] += share * _power(ws.contacts.solved[k], ws.contacts.slip[k])
 
 
 @njit
@@ -299,7 +301,7 @@ def normal_rate(plan, ws, pose, k):
 
 
 @indirect(seconds=2, what="contacts")
-def finish_contacts(plan: Plan, ws: Workspace, end: int, h: float) -> None:
+def finish_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
     """Add to the works, and keep slips and impulses at the end of a solved stage; contacts that part open.
 
     ``h``: size of the stage, s. Works: ``ws.efforts.work`` (ne,), J. Slips and impulses: ``slip`` (nk, 2), m/s, and

@@ -8,7 +8,7 @@ velocities and the impulses were wrong by 1 / n of it. So they change by a `gain
 
 from varint.base.numba import indirect, njit
 from varint.mathematics.vectors import ZERO, write
-from varint.step.plan import Workspace
+from varint.step.plan import Plan, Workspace
 
 CALM = 1e-9  # m/s: smaller velocities of bodies on contacts, and changes of their slope, count as round-off
 SMOOTH = 0.5  # below this |D^3| over |D^2| of the velocities show a curve, no round-off
@@ -16,27 +16,26 @@ SMOOTH = 0.5  # below this |D^3| over |D^2| of the velocities show a curve, no r
 
 @njit
 def weigh_start(ws, iterations, h):
-    """Set the gain after a step of ``h`` seconds with so many iterations, and count the steps in a row without any."""
+    """Set the gain after a step of ``h`` seconds with so many iterations, and count the steps in a row without any.
+
+    Changes ``ws.last_multiplier``, impulses of joints that the next step starts from, by `gain` of their change.
+    """
     work = ws.contacts
     drifted = iterations == 1 and work.drift[0] < CALM and h == work.span[0]
     work.gain[0] = 1.0 / (work.foreseen[0] + 1.0) if drifted else 1.0
     work.foreseen[0] = work.foreseen[0] + 1 if iterations == 0 else 0
-
-
-@indirect(seconds=1, what="contacts")
-def keep_impulses(ws: Workspace) -> None:
-    """Change ``ws.last_multiplier``, impulses of joints that the next step starts from, by `gain` of their change."""
-    gain, last = ws.contacts.gain[0], ws.last_multiplier
+    gain, last = work.gain[0], ws.last_multiplier
     for r in range(last.size):
         last[r] = ws.multiplier[r] if gain == 1.0 else last[r] + gain * (ws.multiplier[r] - last[r])
 
 
 @indirect(seconds=1, what="contacts")
-def keep_line(ws: Workspace, length: float) -> None:
+def keep_line(plan: Plan, ws: Workspace) -> None:
     """Keep the slope of the velocities, ``ws.history[0, 1]``, in even motion, but for `gain` of its last change.
 
-    Clears the higher differences. ``length``, m, scales rad/s to m/s.
+    Clears the higher differences.
     """
+    length = plan.bodies.length[0]  # scales rad/s to m/s
     history, gain, foreseen = ws.history[0], ws.contacts.gain[0], ws.contacts.foreseen[0]
     if gain == 1.0 and foreseen == 0:
         return

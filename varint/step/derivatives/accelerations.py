@@ -19,14 +19,14 @@ from varint.mathematics.quaternion import multiply, rotation_matrix
 from varint.mathematics.vectors import cross, rotate, scale, vector
 from varint.step.configuration import place_node
 from varint.step.dense import add_scaled6, dot6
-from varint.step.derivatives.operator import join_constraints, pair_of
+from varint.step.derivatives.operator import join_constraints
 from varint.step.derivatives.tangent import add_changes_from, add_input, is_still
-from varint.step.efforts import clear_rows, has_efforts
+from varint.step.efforts import clear_rows
 from varint.step.intervals import StepSpan
 from varint.step.laws import evaluate_laws
 from varint.step.ldu import solve_again
 from varint.step.loads import differentiate_loads, evaluate_loads
-from varint.step.measures import rate_of, weighted_curvature
+from varint.step.measures import pair_of, rate_of, weighted_curvature
 from varint.step.nodes.efforts import add_efforts
 from varint.step.nodes.reactions import accelerate
 
@@ -50,11 +50,10 @@ def acceleration_changes(plan, ws, work, bend, inputs, changes, out):
             load[i, 3 + k] = 0.0
     efforts.tangent[:] = 0.0
     work.lean[:] = 0.0
-    if has_efforts(plan):
-        evaluate_laws(plan, ws, efforts.position, efforts.rotation, ws.velocity, 0.0)
-        evaluate_loads(plan, ws, efforts.rotation, ws.velocity)
-        differentiate_loads(plan, ws, efforts.position, efforts.rotation, ws.velocity)
-        add_efforts(plan, efforts, load)
+    evaluate_laws(plan, ws, efforts.position, efforts.rotation, ws.velocity, 0.0)
+    evaluate_loads(plan, ws, efforts.rotation, ws.velocity)
+    differentiate_loads(plan, ws, efforts.position, efforts.rotation, ws.velocity)
+    add_efforts(plan, efforts, load)
     clear_rows(plan, ws.released, ws.jacobian[0])
     accelerate(plan, ws, 0, ws.pace.rows, ws.velocity, bend, ws.jacobian[1])
     for r in range(row.size):
@@ -68,8 +67,7 @@ def acceleration_changes(plan, ws, work, bend, inputs, changes, out):
         for i in range(nb):
             for k in range(6):
                 work.middle[i, k], work.velocity[i, k] = changes[n, i, k], changes[n, i, 6 + k]
-        if has_efforts(plan):
-            add_changes_from(plan, ws, work, 0, 1.0, 1.0, work.state, out[n])
+        add_changes_from(plan, ws, work, 0, 1.0, 1.0, work.state, out[n])
         _change_rows(plan, ws, work, row, out[n])
         if moving:
             _change_bends(plan, ws, work, row)

@@ -11,13 +11,12 @@ are those of A with the rows of start and end of the step exchanged and the pivo
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import cross, scale, turn_of, vector
-from varint.step.compliant.soft_joint_changes import rows_at_end_back, rows_from_start_back
 from varint.step.configuration import mass_pivots
 from varint.step.contacts.rows import has_contacts
 from varint.step.contacts.stages_back import stage_back
 from varint.step.dense import add_scaled6, dot6
 from varint.step.derivatives.by_numbers import add_node, add_stage
-from varint.step.derivatives.operator import curve_transposed, first_row, pair_of, to_unknown
+from varint.step.derivatives.operator import first_row, to_unknown
 from varint.step.derivatives.refine import refine_transposed
 from varint.step.derivatives.tangent import factor_stage, step_turn, turned_back
 from varint.step.derivatives.tape import load_start, play_stage
@@ -25,8 +24,10 @@ from varint.step.efforts import curvature_factor, has_efforts
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.loads import body_of
+from varint.step.measures import curve_transposed, pair_of
 from varint.step.momentum import angular_momentum
 from varint.step.projection import project_velocities
+from varint.step.roles import change_at_end_back, change_from_start_back
 
 
 @njit(seconds=6, what="derivatives of steps")
@@ -207,8 +208,7 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
                 body[i, 3 + k] += ws.derivative[i, 3 + a, 3 + k] * gain[a]
     for r in range(row.size):
         row[r] = 0.0
-    if plan.compliant.joint_row.size:
-        _from_end_of_rows(plan, ws, work, h, body, row)
+    _from_end_of_roles(plan, ws, work, h, body, row)
     if has_efforts(plan):
         work.velocity[:] = 0.0
         work.begun[:] = 0.0
@@ -222,8 +222,8 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
 
 
 @njit
-def _from_end_of_rows(plan, ws, work, h, body, row):
-    """Add `_from_end` of the momenta of compliant rows of joints to ``body`` (nb, 6), ``row`` (nr,) and ``work.end``.
+def _from_end_of_roles(plan, ws, work, h, body, row):
+    """Add `_from_end` of the momenta that roles add to ``body`` (nb, 6), ``row`` (nr,) and ``work.end``.
 
     Uses ``work.body``.
     """
@@ -231,7 +231,7 @@ def _from_end_of_rows(plan, ws, work, h, body, row):
     for i in range(curved.shape[0]):
         for k in range(6):
             curved[i, k] = 0.0
-    rows_at_end_back(plan, ws, work.momentum, curved, row)
+    change_at_end_back(plan, ws, work.momentum, curved, row)
     for i in range(curved.shape[0]):
         add_scaled6(work.end[i], 1.0, curved[i])
         add_scaled6(body[i], h, curved[i])
@@ -258,10 +258,9 @@ def _to_start(plan, ws, work, step, body, row, state):
             if i < plan.bodies.mass.size:
                 add_scaled6(curved[i], ws.multiplier[r], efforts.change[s])
                 add_scaled6(work.end[i], -share, ws.jacobian[end, r, s])
-    if has_efforts(plan):  # gradients by velocities and T are not needed here: the start moves neither
-        _efforts_back(plan, ws, work, 0.5 * h, 1.0, work.state, body)
-    if plan.compliant.joint_row.size:
-        rows_from_start_back(plan, ws, 0.5 * h, body, row, work.start, work.end)
+    # gradients by velocities and T are not needed here: the start moves neither
+    _efforts_back(plan, ws, work, 0.5 * h, 1.0, work.state, body)
+    change_from_start_back(plan, ws, 0.5 * h, body, row, work.start, work.end)
     for i in range(plan.bodies.mass.size):
         u, c = step_turn(ws, i, 0.5 * h)
         norm = (0.5 * (1.0 + c)) ** 0.5

@@ -13,13 +13,12 @@ from varint.mathematics.vectors import add, continued, cross, dot, scale, sub, v
 from varint.step.damping.end_rates import move_ahead, rate_of_law
 from varint.step.dense import dot6
 from varint.step.derivatives.by_products import keep_products
-from varint.step.derivatives.operator import first_row, pair_of
+from varint.step.derivatives.operator import first_row
 from varint.step.derivatives.tape import play_damping, play_stage
-from varint.step.efforts import has_efforts
 from varint.step.laws import TAKES_INPUT, law_effort
 from varint.step.limits.rows import add_numbers
 from varint.step.loads import FOLLOWER, PUSH, SLIDING, evaluate_loads, pressed_side, wrench_of
-from varint.step.measures import add_by_numbers, measure_at
+from varint.step.measures import add_by_numbers, measure_at, pair_of
 from varint.step.plan import CONSTRAINT
 
 LONGEST_STEP = 2e-4  # of the size of a number, or of one: the longest step of differences of laws and loads by it
@@ -60,9 +59,8 @@ def add_stage(plan, ws, tape, work, k, step, body, row, by):
         keep_products(plan, ws, upper, body, ws.velocity, row, (1.0, 0.0, 0.0), by.products)
     keep_products(plan, ws, end, body, ws.velocity, row, (1.0 if upper == end else 0.0, 0.0, -1.0 / h), by.products)
     add_numbers(plan, ws, row, h, by)
-    if has_efforts(plan):
-        _add_efforts(plan, ws, work, k, h, body, by)
-        _add_soft_rows(plan, ws, k, h, row, by)
+    _add_efforts(plan, ws, work, k, h, body, by)
+    _add_soft_rows(plan, ws, k, h, row, by)
 
 
 @njit

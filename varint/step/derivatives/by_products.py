@@ -9,7 +9,6 @@ from varint.mathematics.products.rows import product_row
 from varint.mathematics.products.stages import count
 from varint.step.dense import dot6
 from varint.step.derivatives.operator import first_row
-from varint.step.one_sided import has_terms
 from varint.step.plan import JOINT
 
 
@@ -58,8 +57,6 @@ def _keep_coordinates(plan, ws, n, e, body, velocity, row, shares, by):
     ``body``, ``velocity`` (nb, 6), ``row`` (nr,): see `keep_products`. Adds to ``by.factor`` and ``by.motion``.
     """
     products = plan.products
-    if not plan.constraints.row.size and not has_terms(plan):
-        return
     for r in range(plan.rows.role.size):
         if plan.measures.product[r] != n or plan.rows.role[r] == JOINT or ws.released[r] > 0.0:
             continue

@@ -8,8 +8,6 @@ import math
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import scale, turn_of
-from varint.step.compliant.soft_joint_changes import rows_at_end, rows_from_start
-from varint.step.compliant.soft_joints import apply_rows
 from varint.step.configuration import mass_pivots, place
 from varint.step.dense import WIDE, dot6
 from varint.step.derivatives.operator import apply_sum
@@ -31,6 +29,7 @@ from varint.step.measures import weighted_curvature
 from varint.step.momentum import angular_momentum
 from varint.step.pairs import add_curved, bend_rows, curve_pairs
 from varint.step.projection import project_velocities
+from varint.step.roles import apply_roles, change_at_end, change_from_start
 
 
 @njit
@@ -262,10 +261,9 @@ def _by_start(plan, ws, work, step, inputs, first, states, begun, body, row):
         out[:] = 0.0
         _take_begun(plan, ws, work, begun, first + c)
         add_effort_changes(plan, ws, work, 0.5 * h, 1.0, states[first + c], out)
-        if plan.compliant.joint_row.size:
-            _column(change, c, work.start)
-            _column(end, c, work.end)
-            rows_from_start(plan, ws, 0.5 * h, work.start, work.end, out, row, c)
+        _column(change, c, work.start)
+        _column(end, c, work.end)
+        change_from_start(plan, ws, 0.5 * h, work.start, work.end, out, row, c)
         m = first + c - (count - elements.size)
         if m >= 0:
             add_input(plan, ws, elements[m], spans[m], 0.5 * h, 1.0, out)
@@ -353,9 +351,8 @@ def to_end(plan, ws, work, h, inputs, first, states, begun, body, changes):
             out = work.body[0]
             _take_begun(plan, ws, work, begun, n)
             _ends_of_efforts(plan, ws, work, 0.5 * h, c, body, states[n], out)
-            if plan.compliant.joint_row.size:
-                _column(change, c, work.end)
-                rows_at_end(plan, ws, work.end, work.wide_row[0], c, out)
+            _column(change, c, work.end)
+            change_at_end(plan, ws, work.end, work.wide_row[0], c, out)
             m = n - (changes.shape[0] - elements.size)
             if m >= 0:
                 add_input(plan, ws, elements[m], spans[m], 0.5 * h, -1.0, out)
@@ -414,8 +411,7 @@ def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
     _join(plan, ws, row, out_row, True)
     if not has_efforts(plan):
         return
-    if plan.compliant.joint_row.size:
-        apply_rows(plan, ws, h, body, row, out_body, out_row)
+    apply_roles(plan, ws, h, body, row, out_body, out_row)
     d, out = work.body[0], work.body[1]
     for c in range(count):
         _column(body, c, d)

@@ -9,12 +9,12 @@ from varint.base.numba import njit
 from varint.mathematics.vectors import cross, dot, rotate, scale, vector
 from varint.step.dense import add_scaled6
 from varint.step.derivatives.columns import add_column, refine_wide, to_end, turns
-from varint.step.derivatives.operator import join_constraints, pair_of
+from varint.step.derivatives.operator import join_constraints
 from varint.step.derivatives.tangent import add_effort_changes, factor_stage, is_still, push_half
 from varint.step.derivatives.tape import play_stage
 from varint.step.efforts import curvature_factor, has_efforts
 from varint.step.intervals import StepSpan
-from varint.step.measures import rate_of, weighted_curvature
+from varint.step.measures import pair_of, rate_of, weighted_curvature
 from varint.step.pairs import curve_pairs
 
 
@@ -120,8 +120,6 @@ def _momenta_by_size(plan, ws, h, longer, side, out):
         for a in range(3):
             out[i, a] += 0.5 * longer * plan.bodies.mass[i] * plan.bodies.gravity[a]
             out[i, 3 + a] -= longer * (side * slower * spin[a] + 0.5 * lever[a])
-    if not has_efforts(plan):
-        return
     work, share = ws.efforts, longer / h
     for s in range(plan.laws.sum_law.size - 1):
         for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):

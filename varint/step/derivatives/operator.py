@@ -21,7 +21,6 @@ and the transpose follows term by term, K^T z = K z - (0, g_theta x z_theta) for
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import ZERO, add, cross, dot, scale, sub, vector
-from varint.step.compliant.soft_joints import apply_rows_back
 from varint.step.damping.end_rates import differentiate_ahead
 from varint.step.dense import add_scaled6, dot6
 from varint.step.efforts import (
@@ -32,8 +31,9 @@ from varint.step.efforts import (
     unknown_to_velocity,
 )
 from varint.step.loads import body_of, differentiate_loads
-from varint.step.measures import OWN_TRANSPOSE, transposed_curvature, weighted_curvature
+from varint.step.measures import curve_transposed, pair_of, weighted_curvature
 from varint.step.momentum import momentum_derivative
+from varint.step.roles import apply_roles_back
 
 
 @njit
@@ -79,8 +79,7 @@ def apply_transposed(plan, ws, step, body, row, out_body, out_row):
                 out_row[r] -= dot6(ws.jacobian[upper, r, s], body[i])
         if upper == end:
             _turn_row_transposed(plan, ws, r, end, h, body, out_body)
-    if plan.compliant.joint_row.size:
-        apply_rows_back(plan, ws, h, body, row, out_body, out_row)
+    apply_roles_back(plan, ws, h, body, row, out_body, out_row)
     for s in range(plan.compliant.joint_sum.size, plan.laws.sum_law.size - 1):
         _apply_sum_transposed(plan, ws, s, 0.5 * h, body, out_body)
     for n in range(plan.loads.kind.size):
@@ -115,15 +114,6 @@ def join_constraints(plan, ws, row, out_row):
 
 
 @njit
-def pair_of(plan, m, vectors, out):
-    """Copy vectors of the two bodies of measure m, of ``vectors`` (nb, 6), to ``out`` (2, 6); zero for the world."""
-    for s in range(2):
-        i = plan.measures.body[m, s]
-        for k in range(6):
-            out[s, k] = vectors[i, k] if i < vectors.shape[0] else 0.0
-
-
-@njit
 def _turn_row_transposed(plan, ws, r, end, h, body, out_body):
     """Add the transposed change of the impulse along row r, by its direction, to ``out_body`` (nb, 6).
 
@@ -136,22 +126,6 @@ def _turn_row_transposed(plan, ws, r, end, h, body, out_body):
         i = plan.measures.body[r, s]
         if i < body.shape[0]:
             add_scaled6(out_body[i], -h * ws.multiplier[r], work.change[s])
-
-
-@njit
-def curve_transposed(plan, ws, m, position, rotation, gradient, motion, out):
-    """Write the transposed curvature of measure m times ``motion`` (2, 6) to ``out`` (2, 6).
-
-    K z - (0, g_theta x z_theta) with z the motion and g the ``gradient`` (2, 6) of the measure.
-    """
-    if OWN_TRANSPOSE[plan.measures.kind[m]]:  # its gradient is that of no scalar
-        transposed_curvature(plan, m, rotation, motion, out)
-        return
-    weighted_curvature(plan, ws, m, position, rotation, motion, out)
-    for s in range(2):
-        lever = cross(vector(gradient[s, 3:]), vector(motion[s, 3:]))
-        for k in range(3):
-            out[s, 3 + k] -= lever[k]
 
 
 @njit

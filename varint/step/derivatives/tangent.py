@@ -18,15 +18,16 @@ from varint.base.numba import Float1, Float2, indirect, njit
 from varint.mathematics.vectors import ZERO, add, cross, scale, turn_of, vector, write
 from varint.step.damping.end_rates import rate_of_law
 from varint.step.dense import add_scaled6, dot6
-from varint.step.derivatives.operator import pair_of, prepare_operator
-from varint.step.efforts import curvature_factor, has_efforts, load_change, stiffen
+from varint.step.derivatives.operator import prepare_operator
+from varint.step.efforts import curvature_factor, load_change
 from varint.step.intervals import StepSpan
 from varint.step.laws import evaluate_laws, law_effort
 from varint.step.ldu import solve_newton
 from varint.step.loads import differentiate_loads, evaluate_loads, wrench_of
-from varint.step.measures import take_third, weighted_curvature
+from varint.step.measures import pair_of, take_third, weighted_curvature
 from varint.step.nodes.efforts import add_efforts
 from varint.step.plan import Plan, Workspace
+from varint.step.roles import stiffen_roles
 
 
 @indirect(seconds=2, what="derivatives of steps")
@@ -45,8 +46,7 @@ def factor_stage(plan: Plan, ws: Workspace, body: Float2, row: Float1, step: Ste
                 ws.ldu.D[i, a, b] = ws.derivative[i, a, b]
     for r in range(row.size):
         row[r] = 0.0
-    if has_efforts(plan):
-        stiffen(plan, ws, upper, end, h)
+    stiffen_roles(plan, ws, upper, end, h, False)
     if not transposed:
         solve_newton(plan, ws, body, row, upper, end)
         return
@@ -219,13 +219,12 @@ def force_changes(plan, ws, work, multiplier, motions, velocities, out):
         for k in range(3):
             ws.increment_body[i, k] = plan.bodies.mass[i] * plan.bodies.gravity[k]
             ws.increment_body[i, 3 + k] = 0.0
-    if has_efforts(plan):
-        efforts.tangent[:] = 0.0
-        work.lean[:] = 0.0
-        evaluate_laws(plan, ws, efforts.position, efforts.rotation, ws.velocity, 0.0)
-        evaluate_loads(plan, ws, efforts.rotation, ws.velocity)
-        differentiate_loads(plan, ws, efforts.position, efforts.rotation, ws.velocity)
-        add_efforts(plan, efforts, ws.increment_body)
+    efforts.tangent[:] = 0.0
+    work.lean[:] = 0.0
+    evaluate_laws(plan, ws, efforts.position, efforts.rotation, ws.velocity, 0.0)
+    evaluate_loads(plan, ws, efforts.rotation, ws.velocity)
+    differentiate_loads(plan, ws, efforts.position, efforts.rotation, ws.velocity)
+    add_efforts(plan, efforts, ws.increment_body)
     for n in range(motions.shape[0]):
         out[n] = 0.0
         for r in range(plan.rows.role.size):
@@ -237,8 +236,7 @@ def force_changes(plan, ws, work, multiplier, motions, velocities, out):
                 i = plan.measures.body[r, s]
                 if i < nb:
                     add_scaled6(out[n, i], multiplier[r], efforts.change[s])
-        if has_efforts(plan):
-            for i in range(nb):
-                for k in range(6):
-                    work.middle[i, k], work.velocity[i, k] = motions[n, i, k], velocities[n, i, k]
-            add_changes_from(plan, ws, work, 0, 1.0, 1.0, work.state, out[n])
+        for i in range(nb):
+            for k in range(6):
+                work.middle[i, k], work.velocity[i, k] = motions[n, i, k], velocities[n, i, k]
+        add_changes_from(plan, ws, work, 0, 1.0, 1.0, work.state, out[n])

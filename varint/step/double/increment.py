@@ -35,12 +35,11 @@ from varint.mathematics.double_double import (
 from varint.mathematics.quaternion import rotation_matrix
 from varint.step.dense import add_scaled6
 from varint.step.double.rows import add_impulses, evaluate_extended, find_levers
-from varint.step.efforts import apply_efforts, has_efforts
-from varint.step.energy.balance import add_load
+from varint.step.energy.entries import add_load
 from varint.step.lane_picks import block, pick, pick_pair, pick_row, pick_three, put, put_pair
-from varint.step.limits.rows import close_rows, has_rows
 from varint.step.newton import EPSILON, evaluate_step, newton_increment
 from varint.step.plan import Plan, Workspace
+from varint.step.roles import add_residuals, place_role_rows
 from varint.step.rows import evaluate_rows
 
 LEFT, TAKEN, UNSOLVED = range(3)  # what became of the increment of `sharpen`
@@ -249,8 +248,7 @@ def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float, tol: floa
         for k in range(6):
             ws.residual_body[i, k] = work.velocity_rest[i, k] = 0.0
             ws.base[i, k] = ws.velocity[i, k]
-    if has_efforts(plan):
-        apply_efforts(plan, ws, start, end, h)  # takes their impulses off ``ws.residual_body``, zero so far
+    add_residuals(plan, ws, start, end, h)  # takes their impulses off ``ws.residual_body``, zero so far
     for i in range(nb):
         for k in range(6):
             work.impulse[i, k], work.impulse_rest[i, k] = -ws.residual_body[i, k], 0.0
@@ -267,8 +265,7 @@ def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float, tol: floa
         for i in range(nb):
             rotation_matrix(ws.quat[end, i], ws.rotation[end, i])
         evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
-        if has_rows(plan):
-            close_rows(plan, ws, end)
+        place_role_rows(plan, ws, end)
         if _worst_row(plan, ws) / abs(h) <= max(before, _row_round_off(plan, ws) / abs(h)):
             return TAKEN
         _take_back(plan, ws)

@@ -13,21 +13,17 @@ through another component nor the time that a motor has run hides it.
 
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
-from varint.step.contacts.cones import add_pushes
-from varint.step.contacts.rows import add_works_before_node, has_contacts
 from varint.step.dense import add_scaled6
-from varint.step.limits.rows import drive_floors
 from varint.step.momentum import angular_momentum
 from varint.step.pair_impulses import pair_impulses
 from varint.step.projection import node_works, project
-from varint.step.roles import has_more_inertia
+from varint.step.roles import drive_roles
 
 LARGEST_CHANGE = 0.006  # within the recent steps, of the largest kinetic energy so far and the work in these steps ...
 LARGEST_ERROR = 0.05  # ... and in all, of the scale, since the start or the last step that was not resolved
 RECENT = 6  # nodes
 DOUBT = 0.5  # share of these from which on the kinetic energy is found by a projection
 SLOWEST = 1e-5  # of the size of the parts in a step: slower motions are not judged
-LANDING = 3  # nodes whose change of energy is that of a landing: at the start and the end of its piece, and the next
 
 
 @njit
@@ -49,33 +45,6 @@ def start_balance(plan, ws, dt, before):
 
 
 @njit
-def add_event(ws):
-    """Account for an event, after which momenta obey the rows; resets ``ws.balance.size`` and ``ws.balance.smooth``.
-
-    The work of the event is its element's.
-    """
-    ws.balance.size[0], ws.balance.smooth[0] = 0.0, 0
-
-
-@njit
-def add_landing(plan, ws, element):
-    """Account for contacts of an element that land within a piece, without rebound, at an instant that is not located.
-
-    The lost energy follows only from the energies at the nodes around the piece. Sets ``ws.balance.landing`` and
-    ``ws.balance.lander``.
-    """
-    c = plan.components.of_element[element]
-    ws.balance.landing[c], ws.balance.lander[c] = LANDING, element
-    add_event(ws)
-
-
-@njit
-def add_load(plan, ws, i, work):
-    """Add the work, J, of the load on body i in a piece of a step to ``ws.balance.load``."""
-    ws.balance.load[plan.components.of_body[i]] += work
-
-
-@njit
 def weigh_node(plan, ws, start, h):
     """Update the energy residuals at the node with the pose ``start``, and judge the residuals of the node before.
 
@@ -88,8 +57,10 @@ def weigh_node(plan, ws, start, h):
     balance, before, projected = ws.balance, ws.balance.size[0], False
     share = before / (h + before)  # part of the impulses of the rows at the node that belongs to the piece before it
     _add_impulses(plan, ws, start, h, share)
-    _drive(plan, ws, share)
-    if has_more_inertia(plan):  # whose momenta are not of the masses of the bodies alone
+    for c in range(balance.driven.size):
+        balance.driven[c] = 0.0
+    drive_roles(plan, ws, share)
+    if balance.more_inertia[0]:
         project(plan, ws, start)
         projected = True
         for c in range(balance.error.size):
@@ -138,24 +109,6 @@ def weigh_node(plan, ws, start, h):
     balance.at_node[0] = False
     balance.nodes[0] += 1
     balance.smooth[0] += 1
-
-
-@njit
-def _drive(plan, ws, share):
-    """Write to ``driven`` the work, J, of a ``share`` of impulses of constraints, floors and contacts at the node."""
-    returns = ws.efforts.come_back[0] > 0.0
-    if plan.constraints.row.size == 0 and not has_contacts(plan) and not returns:
-        return
-    driven, of_element = ws.balance.driven, plan.components.of_element
-    for c in range(driven.size):
-        driven[c] = 0.0
-    for n in range(plan.constraints.row.size):
-        r = plan.constraints.row[n]
-        driven[of_element[plan.constraints.element[n]]] += share * ws.multiplier[r] * ws.efforts.target_rate[r]
-    if returns:
-        drive_floors(plan, ws, share)
-    if has_contacts(plan):
-        add_works_before_node(plan, ws, share, driven)
 
 
 @njit
@@ -316,8 +269,6 @@ def _add_impulses(plan, ws, start, h, share):
                     add_scaled6(momentum[near], impulse, ws.jacobian[start, r, 0])
                 if far != nb:
                     add_scaled6(momentum[far], impulse, ws.jacobian[start, r, 1])
-        if has_contacts(plan):
-            add_pushes(plan, ws, share, momentum)
         return
     for i in range(nb):  # nothing but the rows acts on the momenta at the start of the piece
         v, p, goal = ws.velocity[i], ws.momentum[i], ws.goal[i]

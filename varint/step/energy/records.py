@@ -22,6 +22,7 @@ class Components(CompiledRecord):
 class Balance(CompiledRecord, writable=True):
     """The energy residual and its balance from node to node (balance.py)."""
 
+    more_inertia: Bool1  # (1,) whether momenta are not of the masses of the bodies alone
     redo: Annotated[Bool1, STATE]  # whether steps in which energy comes from nowhere are done again in halves
     at_node: Annotated[Bool1, STEP_STATE]  # whether the next piece is the first of a step
     nodes: Annotated[Int1, STEP_STATE]  # number of nodes that were checked

@@ -7,13 +7,13 @@ functions ``events`` is the record of the impacts on a tape, ``j`` the number of
 from varint.base.numba import njit
 from varint.step.dense import add_scaled6, copy_motions, dot6
 from varint.step.derivatives.adjoint import momenta_back, velocities_back
-from varint.step.derivatives.operator import curve_transposed, join_constraints, pair_of
+from varint.step.derivatives.operator import join_constraints
 from varint.step.derivatives.tangent import is_still
 from varint.step.derivatives.tape import play_event
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_again
 from varint.step.limits.rows import limit_gap, limit_row, set_closed
-from varint.step.measures import add_by_numbers, rate_of, weighted_curvature
+from varint.step.measures import add_by_numbers, curve_transposed, pair_of, rate_of, weighted_curvature
 from varint.step.momentum import momenta_of
 from varint.step.projection import project, project_velocities
 

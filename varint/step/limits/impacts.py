@@ -15,11 +15,8 @@ import math
 from varint.base.numba import indirect, njit
 from varint.geometry.shape_records import CYLINDER
 from varint.mathematics.vectors import dot, rotate, vector
-from varint.step.compliant.braced_joints import brace_rows, release_rows
-from varint.step.constraints import add_constraint_works, set_targets
 from varint.step.contacts.events import MOST_ROUNDS, NOBODY, act_contacts, approaches, settle_near, settles
-from varint.step.contacts.features import feature_rates, locate_contact, turned_features, write_feature_frame
-from varint.step.contacts.finding import SHORTEST, choose_features, find_between, misses_features
+from varint.step.contacts.finding import SHORTEST, choose_features, misses_features
 from varint.step.contacts.rims import (
     AS_IT_IS,
     HALVE,
@@ -33,9 +30,10 @@ from varint.step.contacts.rims import (
 )
 from varint.step.contacts.rolling import is_rolling
 from varint.step.contacts.rows import TOUCHING, contact_gap, has_contacts, normal_rate
+from varint.step.contacts.steps import solve_contacts
 from varint.step.dense import copy_motions
 from varint.step.derivatives.tape import keep_event
-from varint.step.energy.balance import add_event
+from varint.step.energy.entries import add_event
 from varint.step.inputs import Inputs, set_inputs, set_load
 from varint.step.intervals import Interval
 from varint.step.ldu import solve_newton
@@ -53,11 +51,7 @@ from varint.step.limits.impact_rows import (
 )
 from varint.step.limits.returning import close_on_floors
 from varint.step.limits.rows import (
-    close_rows,
-    leaps,
-    limit_gap,
     limit_row,
-    place_rows,
     release_pulling,
     set_closed,
 )
@@ -66,6 +60,7 @@ from varint.step.pace import accelerate_node
 from varint.step.plan import Plan, Workspace
 from varint.step.projection import momenta_and_rates, project
 from varint.step.restart import ACCEPTED, AGAIN, AT_START, DEEPEST_SUBSTEP, go_back
+from varint.step.roles import add_role_works, aim_roles, brace_roles, place_role_rows
 
 SEARCH = 60  # trials for the instant of an event
 SAME = 1e-13  # shares of a step that differ by less are one instant
@@ -78,15 +73,15 @@ LEAST_FORCE = 1e-10  # relative to the sum of the forces on the bodies: a smalle
 
 @njit
 def _has_rims(plan):
-    """Whether a shape is a cylinder."""
-    for kind in plan.contacts.shapes.kind:
-        if kind == CYLINDER:
+    """Whether a shape that may touch others is a cylinder."""
+    for s in range(plan.contacts.shapes.kind.size if plan.contacts.pair_shape.size else 0):
+        if plan.contacts.shapes.kind[s] == CYLINDER:
             return True
     return False
 
 
-@njit
-def begin_events(plan, ws, pose, h):
+@indirect(seconds=1, what="hard stops and contacts")
+def begin_events(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     """Reset the search, ``ws.search.impacts`` (nl,) among it, at the start of a step of ``h`` seconds, at a pose.
 
     In the first step of a run what touches and approaches has its impact: a strong damper beside it would end the
@@ -105,32 +100,19 @@ def begin_events(plan, ws, pose, h):
         meet_at_start(plan, ws, pose)
 
 
-@njit
-def renew_events(plan, ws, pose, h):
+@indirect(seconds=1, what="hard stops and contacts")
+def renew_events(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     """Choose the features of shapes, ``ws.contacts.near`` (nc,), that could meet from a pose on in ``h`` seconds."""
     if h > 0.0 and plan.contacts.pair_shape.size:
         choose_features(plan, ws, pose, h)
-        if _has_rims(plan):
-            fix_rims(plan, ws, pose, h)
+        fix_rims(plan, ws, pose, h)
 
 
-@njit
-def is_searching(ws):
-    """Whether the instant of an event is searched for."""
-    return ws.search.limit[0] >= 0
-
-
-@njit
-def end_search(ws):
-    """Give up the search for the instant of an event."""
-    ws.search.limit[0] = -1
-
-
-@njit
-def retry_events(plan, ws, pose, h):
+@indirect(seconds=1, what="hard stops and contacts")
+def retry_events(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     """End the search, ``ws.search.limit`` (1,), after a trial that was not solved; ``h`` seconds are tried next."""
-    end_search(ws)
-    if plan.contacts.pair_shape.size and any_rim_point(plan, ws):
+    ws.search.limit[0] = -1
+    if any_rim_point(plan, ws):
         renew_events(plan, ws, pose, h)
 
 
@@ -152,8 +134,7 @@ def find_pushes(plan: Plan, ws: Workspace, inputs: Inputs, pose: int, node: int,
     search, velocity, length = ws.search, ws.pace.velocity, plan.bodies.length[0]
     set_load(plan, ws, inputs, node, share)
     set_inputs(ws, inputs, node, share)
-    if plan.constraints.row.size:
-        set_targets(plan, ws, inputs, node, share, dt)
+    aim_roles(plan, ws, inputs, Interval(node, share, share, dt), 0.0, True)
     project(plan, ws, pose)
     largest = 0.0
     for i in range(plan.bodies.mass.size):
@@ -193,7 +174,7 @@ def judge_trial(
     elif search.changes[0] < MOST_CHANGES and release_pulling(plan, ws, ws.multiplier):
         search.changes[0] += 1
         return AGAIN, part
-    if plan.contacts.pair_shape.size and _has_rims(plan):
+    if _has_rims(plan):
         verdict, share = _judge_rims(plan, ws, start, end, part)
         if verdict != ACCEPTED:
             return verdict, share
@@ -202,7 +183,7 @@ def judge_trial(
         forces = forces and search.changes[0] < MOST_CHANGES
         search.limit[0] = first_beyond(plan, ws, end, forces)
         if search.limit[0] < 0:
-            return _accept_shapes(plan, ws, start, end, part) if plan.contacts.pair_shape.size else (ACCEPTED, part)
+            return _accept(plan, ws, start, end, part)
         if search.changes[0] >= MANY_CHANGES and contact_of(plan, search.limit[0]) >= 0:
             search.changes[0] += 1
             return AT_START, whole
@@ -219,7 +200,7 @@ def judge_trial(
         # the end of the trial jumps past the contact: the sub-step ends before that, or the contact closes at its start
         search.changes[0] += LOSS
         if search.low[0] > SHORTEST_SHARE and search.changes[0] < MANY_CHANGES:
-            end_search(ws)
+            search.limit[0] = -1
             return AGAIN, search.low[0]
         search.changes[0] = MANY_CHANGES + 1
         return AT_START, whole
@@ -260,7 +241,7 @@ def _judge_rims(plan, ws, start, end, part):
     """
     found = look_at_rims(plan, ws, start, end)
     if found != AS_IT_IS:
-        end_search(ws)
+        ws.search.limit[0] = -1
     if found >= 0:
         ws.search.limit[0] = plan.limits.measure.size + found
         return AT_START, part
@@ -270,9 +251,9 @@ def _judge_rims(plan, ws, start, end, part):
 
 
 @njit
-def _accept_shapes(plan, ws, start, end, part):
+def _accept(plan, ws, start, end, part):
     """Return verdict and next share (0, 1] of a trial that passed no event; where a rim has landed that is one."""
-    if part > SHORTEST and misses_features(plan, ws, start, end):
+    if part > SHORTEST and plan.contacts.pair_shape.size and misses_features(plan, ws, start, end):
         return AGAIN, 0.5 * part
     landed = landed_point(plan, ws) if _has_rims(plan) else -1
     if landed >= 0:
@@ -377,7 +358,7 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
             settle_near(plan, ws, pose, k)
         else:
             act_contacts(plan, ws, pose, n, timed)
-        if not timed and plan.contacts.pair_shape.size:
+        if not timed and _has_rims(plan):
             fix_rims(plan, ws, pose, ws.balance.dt[0])
         return
     if ws.efforts.closed[n]:
@@ -396,7 +377,7 @@ def _release(plan: Plan, ws: Workspace, pose: int, n: int) -> None:
     copy_motions(ws.increment_body, ws.velocity)
     set_closed(plan, ws, n, False)
     _keep_impact(plan, ws, pose, n, 0.0, False)  # the same map as that of an impact without restitution
-    add_constraint_works(plan, ws, ws.efforts.work)
+    add_role_works(plan, ws, ws.efforts.work, False)
     add_event(ws)
     momenta_of(plan, ws.velocity, ws.momentum)
     ws.momentum_rest[:] = 0.0
@@ -410,9 +391,9 @@ def act_limits(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> N
     may open. ``met``: limit, -1 for all that touch; ``timed``: whether the sub-step before ends where the event is.
     Writes ``ws.velocity`` and ``ws.momentum`` (nb, 6).
     """
-    braced, first = plan.compliant.joint_row.size > 0, True
+    first = True
     momenta_and_rates(plan, ws, pose)
-    place_rows(plan, ws, pose)
+    place_role_rows(plan, ws, pose)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
     copy_motions(ws.increment_body, ws.velocity)
     for _ in range(MOST_ROUNDS):
@@ -421,24 +402,22 @@ def act_limits(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> N
             return
         event = _keep_round(plan, ws, pose, timed and first)
         if first:
-            add_constraint_works(plan, ws, ws.efforts.work)
+            add_role_works(plan, ws, ws.efforts.work, False)
             momenta_of(plan, ws.velocity, ws.momentum)
             ws.momentum_rest[:] = 0.0
         sides, passes = CHANGED, 0
         while sides == CHANGED:
             momenta_and_rates(plan, ws, pose)
             write_rebounds(plan, ws, pose, 1.0)
-            if braced:
-                brace_rows(plan, ws, pose)
+            brace_roles(plan, ws, pose, True)
             solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
             sides = change_sides(plan, ws, pose, 1.0, passes)
             passes += 1
         if sides == CYCLES:
             ws.increment_body[:] = math.nan  # with which no step is solved, so that the run ends there
         close_limits(plan, ws, pose, met, event)
-        add_constraint_works(plan, ws, ws.efforts.work)
-        if braced:
-            release_rows(plan, ws, pose)
+        add_role_works(plan, ws, ws.efforts.work, False)
+        brace_roles(plan, ws, pose, False)
         add_event(ws)
         copy_motions(ws.increment_body, ws.velocity)
         momenta_of(plan, ws.velocity, ws.momentum)
@@ -475,19 +454,16 @@ def _keep_impact(plan, ws, pose, n, restitution, timed):
     return j
 
 
-OF_FEATURES = (choose_features, misses_features, find_between, fix_rims, look_at_rims)
-OF_FEATURES += (locate_contact, turned_features, write_feature_frame, feature_rates)
-OF_LIMITS = (limit_gap, close_rows, place_rows, leaps, approach_limits, take_limits, write_rebounds, change_sides)
-OF_LIMITS += (close_limits, act_limits, _release)
+EVENTS = begin_events, renew_events, retry_events, judge_trial, act_event, meet_at_start
+OF_LIMITS = approach_limits, take_limits, write_rebounds, change_sides, close_limits, act_limits, _release
 
 
 def prepare_events(plan: Plan, stages: int) -> None:
     """Compile what steps with so many stages call by pointer."""
     limits, contacts = plan.limits.measure.size > 0, plan.contacts.body.size > 0
     for function in (
-        (judge_trial, act_event, meet_at_start) * (limits or contacts)
-        + (act_contacts,) * contacts
-        + OF_FEATURES * (plan.contacts.pair_shape.size > 0)
+        EVENTS * (limits or contacts)
+        + (solve_contacts, act_contacts) * contacts
         + OF_LIMITS * limits
         + (find_pushes, accelerate_node) * (limits and stages > 1)
     ):

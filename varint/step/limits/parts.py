@@ -27,11 +27,6 @@ def one_sided_number_parts(plan):
     return {"limits": allocate(LimitNumbers, {"limits": plan.limits.measure.size})}
 
 
-def sizes_of_rows(plan):
-    """Sizes of the arrays of a run."""
-    return {"limits": plan.limits.measure.size}
-
-
 def one_sided(plan):
     """The limits of a plan, a `Limits`."""
     return plan.limits

@@ -21,6 +21,7 @@ class Limits(CompiledRecord):
 class LimitSearch(CompiledRecord, writable=True):
     """The search for the instant of an event (impacts.py): a limit is met, or lets go."""
 
+    any_events: Bool1  # whether a run may have any
     limit: Int1  # number of the limit, -1: none
     trials: Int1  # so far
     impacts: Annotated[Int1, "limits"]  # in this step

@@ -13,65 +13,24 @@ import math
 
 import numpy as np
 
-from varint.base.numba import Float1, indirect, njit
-from varint.step.constraints import add_constraint_works
+from varint.base.numba import Float1, indirect
 from varint.step.dense import copy_motions
-from varint.step.energy.balance import add_event
-from varint.step.limits.rows import TOUCHING, add_floor_works, drive_floors, limit_gap, limit_row, set_closed
+from varint.step.energy.entries import add_event
+from varint.step.limits.rows import TOUCHING, limit_gap, limit_row, set_closed
 from varint.step.measures import rate_of
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
 from varint.step.projection import project
+from varint.step.roles import add_role_works
 
 RETURN = 5.0  # 1/s; as `baumgarte` of varint.redmax
 MEETING = 1e-10  # m/s or rad/s: a gap that grows larger faster than that is stopped by an impulse
 
 
-@njit
-def _risen(efforts, sign, n, r, h):
-    """Return the floor, m or rad, of limit n with row r and ``sign`` 1 or -1, and its rate, after ``h`` seconds."""
-    b, floor = efforts.come_back[0], efforts.floor[n]
-    steepness, decay = b * floor - sign * efforts.target_rate[r], math.exp(-b * h)
-    later = (floor + steepness * h) * decay
-    return later, steepness * decay - b * later
-
-
 def start_floors(ws: Workspace, gaps: Float1) -> None:
     """Let limits whose ``gaps`` (nl,), m or rad, are below zero come back, from the start of a run on."""
     ws.efforts.floor[:], ws.efforts.rest_gap[:], ws.efforts.come_back[0] = np.minimum(gaps, 0.0), 0.0, RETURN
-    prepare_floors()
-
-
-def prepare_floors() -> None:
-    """Compile what steps call by pointer while a start comes back."""
-    for function in (aim_floors, finish_floors, close_on_floors, add_floor_works, drive_floors):
-        function.prepare()
-
-
-@indirect(seconds=1, what="hard stops")
-def aim_floors(plan: Plan, ws: Workspace, h: float) -> None:
-    """Write the floors at the end of a stage of ``h`` seconds to ``ws.efforts.rest_gap`` (nl,), of closed limits."""
-    for n in range(plan.limits.measure.size):
-        if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
-            ws.efforts.rest_gap[n], _ = _risen(ws.efforts, plan.limits.sign[n], n, limit_row(plan, n), h)
-
-
-@indirect(seconds=1, what="hard stops")
-def finish_floors(plan: Plan, ws: Workspace, h: float) -> None:
-    """Raise ``ws.efforts.floor`` (nl,) over ``h`` s; add the works of its impulses to ``work`` (ne,)."""
-    efforts = ws.efforts
-    for n in range(plan.limits.measure.size):
-        if not efforts.floor[n] < 0.0:
-            continue
-        r, sign = limit_row(plan, n), plan.limits.sign[n]
-        if not efforts.closed[n]:
-            efforts.target_rate[r] = 0.0
-            continue
-        efforts.work[plan.limits.element[n]] += ws.multiplier[r] * efforts.target_rate[r]
-        floor, rate = _risen(efforts, sign, n, r, h)
-        if floor >= -TOUCHING:
-            floor = rate = efforts.rest_gap[n] = 0.0
-        efforts.floor[n], efforts.target_rate[r] = floor, -sign * rate
+    close_on_floors.prepare()
 
 
 @indirect(seconds=1, what="hard stops")
@@ -113,7 +72,7 @@ def close_on_floors(plan: Plan, ws: Workspace, pose: int) -> None:
     if any_meets:
         project(plan, ws, pose)
         copy_motions(ws.increment_body, ws.velocity)
-        add_constraint_works(plan, ws, efforts.work)
+        add_role_works(plan, ws, efforts.work, False)
         for n in range(plan.limits.measure.size):
             half = -0.5 * plan.limits.sign[n] * search.rate[n]
             efforts.work[plan.limits.element[n]] += half * ws.increment_row[limit_row(plan, n)]

@@ -9,7 +9,7 @@ nl. The row of a limit is one of nr, see `limit_row`; several limits may have th
 
 import math
 
-from varint.base.numba import Float1, indirect, njit
+from varint.base.numba import indirect, njit
 from varint.mathematics.products.rows import leap_of_turns
 from varint.mathematics.vectors import continued
 from varint.step.measures import measure_at, rate_of
@@ -19,12 +19,6 @@ TOUCHING = 1e-11  # m or rad: a gap of this size counts as none
 LEAP = 1.5  # rad: turns that change by more in a step passed a pose where two hinges are parallel
 NEAR, SLOW = 1e-9, 1e-7  # m or rad, m/s or rad/s: at a recorded node a motion so near and slow rests on the limit
 BEYOND = 1e-6  # m or rad: so does one so far beyond; a start may be as far beyond as joints may be open
-
-
-@njit
-def has_rows(plan):
-    """Whether a plan has limits."""
-    return plan.limits.measure.size > 0
 
 
 @njit
@@ -55,27 +49,6 @@ def close_rows(plan: Plan, ws: Workspace, end: int) -> None:
         if ws.efforts.closed[n]:
             gap = limit_gap(plan, ws, end, n)
             ws.residual_row[limit_row(plan, n)] = plan.limits.sign[n] * (ws.efforts.rest_gap[n] - gap)
-
-
-@indirect(seconds=1, what="hard stops")
-def add_floor_works(plan: Plan, ws: Workspace, work: Float1) -> None:
-    """Add to ``work`` (ne,), J, that of the impulses ``ws.increment_row`` at a node, at the rates of floors."""
-    for n in range(plan.limits.measure.size):
-        if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
-            r = limit_row(plan, n)
-            work[plan.limits.element[n]] += ws.increment_row[r] * ws.efforts.target_rate[r]
-
-
-@indirect(seconds=1, what="hard stops")
-def drive_floors(plan: Plan, ws: Workspace, share: float) -> None:
-    """Add to ``ws.balance.driven`` the work, J, of a ``share`` of the impulses of a step at the rates of floors.
-
-    ``driven``: (components,). ``share``: a factor on ``ws.multiplier`` (nr,).
-    """
-    for n in range(plan.limits.measure.size):
-        if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
-            r, c = limit_row(plan, n), plan.components.of_element[plan.limits.element[n]]
-            ws.balance.driven[c] += share * ws.multiplier[r] * ws.efforts.target_rate[r]
 
 
 @njit
@@ -174,17 +147,6 @@ def set_closed(plan, ws, n, closed):
     for other in range(plan.limits.measure.size):
         if ws.efforts.closed[other] and limit_row(plan, other) == row:
             ws.released[row] = 0.0
-
-
-@indirect(seconds=1, what="hard stops")
-def place_rows(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Write the gradients of the closed limits to the Jacobian of a pose.
-
-    Rows (2, 6) of ``ws.jacobian[pose]``.
-    """
-    for n in range(plan.limits.measure.size):
-        if ws.efforts.closed[n]:
-            limit_gap(plan, ws, pose, n)
 
 
 @njit(seconds=1, what="hard stops")

@@ -7,7 +7,6 @@ bodies that vertices are attached to.
 
 from varint.base.numba import njit
 from varint.step.border import solve_border
-from varint.step.compliant.rows import keep_multipliers
 from varint.step.configuration import mass_pivots
 from varint.step.dense import copy_motions
 from varint.step.derivatives.adjoint import solve_velocities_back
@@ -52,7 +51,7 @@ def solve_bodies(plan, ws, border, pose, h, fresh):
     for i in range(plan.bodies.mass.size):
         w = ws.velocity[i]
         momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.ldu.D[i])
-    add_matrices(plan, ws, pose, end, h)
+    add_matrices(plan, ws, pose, end, h, False)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, end)
     solve_border(plan, ws, border, StepSpan(pose, end, h), not fresh, ws.increment_body, ws.increment_row)
 
@@ -64,7 +63,6 @@ def finish_stage(plan, ws, inputs, pose, h, tol, stage, when, last):
     ``ws.momentum`` (nb, 6) is left without what the deformable bodies add to it over the stage. ``when``: an
     `Interval`. ``h``: size of the stage, s; ``tol``, m/s; ``last``: whether it is the last one of the step.
     """
-    keep_multipliers(plan, ws, 0.5 * h)
     ws.balance.at_node[0] = False  # the energy of bodies alone has no balance
     if ws.tape.h.size:
         keep_stage(plan, ws, pose, pose, h, when.node, 0.5 * (when.before + when.after))

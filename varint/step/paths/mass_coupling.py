@@ -98,14 +98,19 @@ def _write_border(plan, ws):
 
 
 @indirect(seconds=4, what=WHAT)
-def fold_paths(plan: Plan, ws: Workspace, upper: int, end: int, h: float) -> None:
+def fold_paths(plan: Plan, ws: Workspace, upper: int, end: int, h: float, factored: bool) -> None:
     """Find H of a step, and `_fold` it; after `add_path_momenta`, whose rows act at the start whatever ``upper`` is."""
+    if factored:
+        return
     _fold(plan, ws, 1 - end, end)
 
 
 @indirect(seconds=4, what=WHAT)
-def fold_at_node(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Find H at a node, and `_fold` it."""
+def fold_at_node(plan: Plan, ws: Workspace, pose: int, solved: bool) -> None:
+    """Find H at a node, and `_fold` it; ``solved``: `_weigh` the paths after that."""
+    if solved:
+        _weigh(plan, ws, pose)
+        return
     place_paths(plan, ws, (pose, pose))
     _fold(plan, ws, pose, pose)
 
@@ -123,9 +128,9 @@ def _fold(plan, ws, upper, lower):
                 D[c, d] += work.H[6 * k + c, 6 * k + d]
 
 
-@indirect(seconds=2, what=WHAT)
-def weigh_paths(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Add the kinetic energies of the paths at a node, after `fold_at_node`, with the velocities ``increment_body``."""
+@njit
+def _weigh(plan, ws, pose):
+    """Add the kinetic energies of the paths at a node with ``ws.increment_body`` (nb, 6) to ``ws.balance.further``."""
     table = plan.massive_paths
     for p in range(table.mass.size):
         count = find_points(plan, ws, p, (pose, pose))

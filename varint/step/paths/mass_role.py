@@ -3,12 +3,12 @@
 import numpy as np
 
 from varint.mathematics.arcs import ARC_NODES
-from varint.step.paths.mass_coupling import fold_at_node, fold_paths, weigh_paths
-from varint.step.paths.masses import add_path_momenta, finish_paths, has_massive_paths, start_path_momenta
+from varint.step.paths.mass_coupling import fold_at_node, fold_paths
+from varint.step.paths.masses import add_path_momenta, finish_paths, start_path_momenta
 from varint.step.role import Role
 
 
-def _path_sizes(plan):
+def _path_sizes(plan, stages):
     """Return the sizes of the scratch of masses along paths."""
     table = plan.massive_paths
     points = np.where(table.lumped > 0, table.lumped, 3 * np.diff(table.first) - 3)
@@ -31,12 +31,12 @@ def _border(plan):
 
 
 PATH_MASSES = Role(
-    has_massive_paths,
+    lambda plan: plan.massive_paths.mass.size,
     {
-        "residual": add_path_momenta, "matrix": fold_paths, "finish": finish_paths, "start": start_path_momenta,
-        "inertia": fold_at_node, "energy": weigh_paths,
+        "residual": add_path_momenta, "matrices": fold_paths, "finish": finish_paths, "start": start_path_momenta,
+        "inertia": fold_at_node,
     },
-    _path_sizes,
-    _border,
+    sizes=_path_sizes,
+    border=_border,
     double=False,
 )  # fmt: skip

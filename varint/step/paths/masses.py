@@ -51,12 +51,6 @@ SIMPSON = (1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0)
 
 
 @njit
-def has_massive_paths(plan):
-    """Whether there is mass along paths."""
-    return plan.massive_paths.mass.size > 0
-
-
-@njit
 def place_paths(plan, ws, poses):
     """Points, unit vectors and fractions of all paths at two poses, or one given twice."""
     table = plan.massive_paths
