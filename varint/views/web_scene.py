@@ -46,10 +46,10 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
     view = choose_view(mechanism, plane)
     scene = make_scene(mechanism, view)
     shapes = imported_solids(mechanism)
-    own = [list(body.solids) or shapes.of(body.name) for body in mechanism.bodies]
+    visible = [list(body.solids) or shapes.of(body.name) for body in mechanism.bodies]
     touching = [_touching(body.collision) for body in mechanism.bodies]
-    solids = [seen or touched for seen, touched in zip(own, touching, strict=True)]
-    hidden = [_unlike(touched, seen) if seen else [] for seen, touched in zip(own, touching, strict=True)]
+    solids = [seen or touched for seen, touched in zip(visible, touching, strict=True)]
+    hidden = [_unlike(touched, seen) if seen else [] for seen, touched in zip(visible, touching, strict=True)]
     low, high = _with_surroundings(*_corners(scene, solids, x, R), shapes.of("world"))
     span = max(float(np.max(high - low)), 1e-9)
     size = _joint_size(scene, span)
@@ -256,7 +256,7 @@ def _touching(shapes: Iterable[CollisionShape]) -> list[Solid]:
 
 
 def _unlike(solids: Sequence[Solid], others: Sequence[Solid]) -> list[Solid]:
-    """Return the solids that none of the others equals."""
+    """Return the solids that differ from all the others."""
     return [solid for solid in solids if not any(_is_same(solid, other) for other in others)]
 
 

@@ -1,4 +1,4 @@
-"""How long compilations take on this machine: a clock that moves meanwhile, and estimates by those that have ended."""
+"""Times of compilations on this machine: a clock that moves meanwhile, and estimates by those that have ended."""
 
 import sys
 import threading
@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from varint.base.printable import retell
 
 TICK = 1.0  # s
-MEASURED = 2.0  # s, from which on a compilation says how fast the machine is
+ESTIMATED, MEASURED = 5.0, 2.0  # s, from both of which on a compilation says how fast the machine is
 SLOWEST, FASTEST = 20.0, 0.25  # times as long as on the machine of the estimates
 
 
 class Pace:
-    """How much longer compilations take here than their estimates say, by the ones of this process that have ended."""
+    """The ratio of times of compilations to their estimates, of those of this process that have ended."""
 
     def __init__(self) -> None:
         self.spent = self.estimated = 0.0  # s
@@ -47,7 +47,7 @@ class Pace:
                 ticking.join()
                 self._shown.release()
             spent = time.monotonic() - began
-            if spent >= MEASURED:
+            if seconds >= ESTIMATED and spent >= MEASURED:
                 self.spent, self.estimated = self.spent + spent, self.estimated + seconds
 
 

@@ -44,7 +44,7 @@ class PulledStepper(Stepper):
         loads.ramp(node, node + steps, in_order)
 
     def _ended(self, status: int, n: int) -> bool:
-        """Say nothing of steps that do not resolve a motion while a load is set by hand, which begins and ends it."""
+        """Handle the status of steps as `Stepper` does, but for unresolved ones while a load begins or ends by hand."""
         if status == UNRESOLVED and self._by_hand:
             self._bind()
             self.failure = None
@@ -56,8 +56,12 @@ class PulledStepper(Stepper):
         mechanism = problem.mechanism
         rest = {name: np.zeros(3) for name in mechanism.body_index}
         run, job = super()._prepared(replace(problem, force=rest), recording)
-        assert isinstance(run, MaximalRun | ReducedRun)
-        loads = run.loads if isinstance(run, MaximalRun) else run.equations.inputs.loads
+        if isinstance(run, MaximalRun):
+            loads = run.loads
+        else:
+            assert isinstance(run, ReducedRun)
+            assert run.equations.inputs is not None
+            loads = run.equations.inputs.loads
         loads.ramp(0, 1, np.zeros_like(loads.constant))
         self._steered: Loads = loads
         self._by_hand = False
@@ -81,9 +85,9 @@ class Pull:
 
     @classmethod
     def asked(cls, mechanism: Mechanism, request: Mapping[str, Any], names: Mapping[str, str]) -> "Pull | None":
-        """Return what a request says of ``body``, ``point`` and ``to``, or None; ``names``: of the page to its own.
+        """Return the pull of a request by ``body``, ``point`` and ``to``, or None.
 
-        Raises ArgumentError.
+        ``names``: those of the page to those of the mechanism. Raises ArgumentError.
         """
         asked = request.get("pull")
         if asked is None:
@@ -124,9 +128,9 @@ class Pull:
         loads = np.zeros((4, len(state.position), 6))  # none, and 1 N along each axis
         for axis in range(3):
             loads[axis + 1, number] = self._wrench(axes, np.eye(3)[axis])
-        poses = [np.repeat(array[None], 4, axis=0) for array in (state.position, state.quat_wxyz)]
-        still = np.zeros((4, len(state.position), 3))
-        moved = accelerations_and_reactions(self.mechanism, loads, *poses, still, still)[0][:, number]
+        x, quat = (np.repeat(array[None], 4, axis=0) for array in (state.position, state.quat_wxyz))
+        still = np.zeros_like(x)
+        moved = accelerations_and_reactions(self.mechanism, loads, x, quat, still, still)[0][:, number]
         answers = moved[1:] - moved[0]
         mobility = answers[:, :3] + np.cross(answers[:, 3:], self.point) @ axes.T
         values, ways = np.linalg.eigh(0.5 * (mobility + mobility.T))

@@ -233,12 +233,12 @@ class _Reading:
 
     def _colour(self, geom: int) -> tuple[float, ...] | None:
         """Return the colour of a geom, its own before that of its material; None without one."""
-        own, material = self.m.geom_rgba[geom], int(self.m.geom_matid[geom])
-        if material >= 0 and np.array_equal(own, GREY):
-            own = self.m.mat_rgba[material]
-        elif np.array_equal(own, GREY):
-            return None
-        return tuple(np.clip(own, 0.0, 1.0).tolist())
+        rgba, material = self.m.geom_rgba[geom], int(self.m.geom_matid[geom])
+        if np.array_equal(rgba, GREY):
+            if material < 0:
+                return None
+            rgba = self.m.mat_rgba[material]
+        return tuple(np.clip(rgba, 0.0, 1.0).tolist())
 
     # ------------------------------------------------------------------------------------------------- joints
 

@@ -63,7 +63,7 @@ class URDFColours:
 
 
 def sdf_colour(reading: RobotReading, shape: XMLElement) -> Colour | None:
-    """Return the diffuse colour of a visual shape; None without one. Notes what else its material has."""
+    """Return the diffuse colour of a visual shape; None without one. Notes the other elements of its material."""
     material = shape.one(MATERIAL)
     if material is None:
         return None

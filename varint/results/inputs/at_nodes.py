@@ -81,10 +81,9 @@ class Loads:
         return bool(self._series) or self._ramp is not None
 
     def ramp(self, first: int, last: int, loads: np.ndarray) -> None:
-        """From node ``first`` on let loads beside the others go to ``loads`` (nb, 6), kernel order, and stay there.
+        """Set ``loads`` (nb, 6), kernel order, beside the others, from node ``last`` on.
 
-        They are reached at node ``last`` > ``first``, linearly from those at ``first``, which are zero at the first
-        call.
+        From node ``first`` < ``last`` on they change linearly, from those before, which are zero at the first call.
         """
         present = np.zeros_like(self.constant) if self._ramp is None else self._ramped(np.array([first]))[0]
         self._ramp = first, last, present, loads.copy()
