@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from varint.base.numba import pace
-from varint.base.numba.pace import Pace
+from varint.base.numba.pace import CompilationPace
 
 SCRIPT = """
 import time
@@ -58,7 +58,7 @@ def test_estimates_follow_what_the_first_function_took(spent, estimate, monkeypa
     """The first was estimated to take 10 s; one that took less than 2 s, or was to take less than 5, says nothing."""
     now = [0.0]
     monkeypatch.setattr(pace.time, "monotonic", lambda: now[0])
-    own = Pace()
+    own = CompilationPace()
     with own.timed(4):
         now[0] += 40.0
     assert own.estimate(10) == 10

@@ -13,7 +13,7 @@ ESTIMATED, MEASURED = 5.0, 2.0  # s, from both of which on a compilation says ho
 SLOWEST, FASTEST = 20.0, 0.25  # times as long as on the machine of the estimates
 
 
-class Pace:
+class CompilationPace:
     """The ratio of times of compilations to their estimates, of those of this process that have ended."""
 
     def __init__(self) -> None:
@@ -61,4 +61,4 @@ def _tick(began: float, ended: threading.Event) -> None:
         retell("")
 
 
-PACE = Pace()
+PACE = CompilationPace()
