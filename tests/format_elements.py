@@ -56,8 +56,8 @@ def content(mechanism: vi.Mechanism) -> tuple[str, str, str]:
     report = mechanism.import_report
     entries = [entry.what for listed in report.entries().values() for entry in listed]
     told = [entry.what for kind, listed in report.entries().items() if kind != READ for entry in listed]
-    shapes = [repr((s.role, s.kind, s.sizes, s.mesh, s.position.tolist(), s.quat_wxyz.tolist())) for s in report.shapes]
-    return json.dumps([to_data(mechanism), shapes]), "\n".join(entries), "\n".join(told)
+    shapes = [(s.role, s.kind, s.sizes, s.mesh, *map(list, (s.position, s.quat_wxyz)), s.rgba) for s in report.shapes]
+    return json.dumps([to_data(mechanism), repr(shapes)]), "\n".join(entries), "\n".join(told)
 
 
 @functools.lru_cache(1000)

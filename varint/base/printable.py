@@ -22,6 +22,12 @@ def printable_data(data: Any) -> Any:
     return [printable_data(value) for value in data] if isinstance(data, list | tuple) else data
 
 
+def retell(line: str) -> None:
+    """Write ``line`` over the one on which the cursor of a terminal stands; an empty one leaves it blank."""
+    if sys.stderr is not None:
+        print(f"\r\x1b[K{f'varint: {printable(line)}' if line else ''}", end="", file=sys.stderr, flush=True)
+
+
 def tell(line: str) -> None:
     """Write ``line`` to stderr, where there is one."""
     if sys.stderr is not None:

@@ -15,7 +15,7 @@ from scipy.spatial import ConvexHull
 
 from varint.drawing.name_beside import NameBeside
 from varint.drawing.picture import plain
-from varint.drawing.scene import Guide, Mark, Outline, Scene, Strand, is_retracted, placed
+from varint.drawing.scene import Guide, Mark, Outline, Scene, Strand, colours_of, hangs, is_retracted, placed
 from varint.drawing.style import COLOURS, FAINT, INK, SMALL
 from varint.drawing.surfaces import Surfaces
 from varint.drawing.wrapped import wrapped_line
@@ -28,6 +28,7 @@ FACES = [np.flatnonzero(BOX[:, k] == side)[[0, 1, 3, 2]] for k in range(3) for s
 SHADE = 0.25  # of the colour, between the faces of a box
 FACE = 0.45  # part of white in the colour of a body
 SHEER = 0.8  # opacity of a body of three corners or more
+ON_A_LEVEL = 0.1  # of the radius of a joint
 SEEN = 0.9  # cosine: an axis towards the eye
 EDGEWISE = 1.0 - 1e-6  # of the normal of a plane, in the picture
 ARM = 0.14  # of the size of the picture: an axis of the world in the corner
@@ -84,6 +85,7 @@ class Painter:
         spans = [np.ptp(part[0], axis=0) for part in seen if part.shape[1] > 1]
         self.size = min(SYMBOL * span, OF_LINK * float(np.median([np.hypot(*s) for s in spans])) if spans else span)
         self.size = max(self.size, 1e-4 * span)
+        self._colours = colours_of(scene.structure)
         self.rises = self._stands(x[0], R[0])
         middle, half = 0.5 * (points.max(axis=0) + points.min(axis=0)), 0.5 * np.ptp(points, axis=0)
         half = np.maximum(half, NARROWEST * half.max()) + 5 * self.size
@@ -169,13 +171,19 @@ class Painter:
             point = self.scene.view.project(mark.point)
             if mark.grounded and all(np.linalg.norm(point - other) > 0.1 * self.size for other in places):
                 places.append(point)
-                self._ground(point, strokes, level + GROUND_Z)
+                self._ground(mark, point, strokes, level + GROUND_Z)
         self._lines(strokes, level + GROUND_Z, INK)
         for track in self.scene.tracks:
             self._lines([self.scene.view.project(track)], TRACK_Z, INK)
 
-    def _ground(self, point: np.ndarray, strokes: list[np.ndarray], z: float) -> None:
+    def _ground(self, mark: Mark, point: np.ndarray, strokes: list[np.ndarray], z: float) -> None:
         s, down = self.size, np.array([0.0, -1.0 if self.rises else 1.0])
+        if mark.symbol == "weld":  # a wall, across the beam that is clamped
+            along = self.scene.view.project(mark.axis)
+            away = -along / np.linalg.norm(along) if np.linalg.norm(along) > 0.1 else down
+            wall = 2.4 * s * np.array([-away[1], away[0]])
+            strokes += self._hatched(point - wall, point + wall, away)
+            return
         foot, along = point + 2.6 * s * down, np.array([1.0, 0.0])
         self.axes.add_patch(
             Polygon([point, foot - 1.5 * s * along, foot + 1.5 * s * along], facecolor="white", edgecolor=INK,
@@ -281,14 +289,14 @@ class Painter:
     def _outline(self, outline: Outline, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Iterator[Artist]:
         points = self._seen(x[None], R[None], outline.body, outline.points)[0]
         radius = 0.3 * self.size if outline.solid else self.size
-        colour = COLOURS[outline.body % len(COLOURS)]
+        colour = COLOURS[self._colours[outline.body] % len(COLOURS)]
         face = (*_faded(colour, FACE + (1 - FACE) * fade), SHEER if len(points) > 2 and not outline.solid else 1.0)
         yield self._patch(rounded(points, radius), face, _faded(colour, fade), z)
 
     def _box(self, outline: Outline, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Iterator[Artist]:
         """Yield the visible faces of a box, the upper ones lighter."""
         corners, view = placed(x, R, outline.body, outline.points), self.scene.view
-        colour = COLOURS[outline.body % len(COLOURS)]
+        colour = COLOURS[self._colours[outline.body] % len(COLOURS)]
         for face in FACES:
             outward = corners[face].mean(axis=0) - corners.mean(axis=0)
             outward /= np.linalg.norm(outward)
@@ -363,11 +371,9 @@ class Painter:
 
     def _stands(self, x: np.ndarray, R: np.ndarray) -> bool:
         """Return whether the mechanism stands on the ground rather than hangs from it."""
-        feet = [self._end(x, R, mark.body, mark.point)[1] for mark in self.scene.marks if mark.grounded]
-        if not feet:
-            return True
-        heights = self.scene.view.project(np.delete(x[: self._bodies], self._rotors, axis=0))[:, 1]
-        return bool(np.mean(heights) > np.mean(feet) - 2 * self.size)
+        feet = np.array([self._end(x, R, mark.body, mark.point)[1] for mark in self.scene.marks if mark.grounded])
+        centres = self.scene.view.project(np.delete(x[: self._bodies], self._rotors, axis=0))[:, 1]
+        return not hangs(centres, feet, ON_A_LEVEL * self.size)
 
     def _patch(self, points: np.ndarray, face: Any, edge: Any, z: float) -> Artist:
         look = {"edgecolor": edge, "linewidth": LINE} if edge is not None else {"linewidth": 0.0}

@@ -137,7 +137,10 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
     for strand in strands_of(structure):
         scene.strands.append(strand)
         ends = [point for body, point in zip(strand.bodies, strand.points, strict=True) if body == WORLD]
-        scene.marks.extend(Mark("ball", WORLD, point, np.zeros(3), True) for point in ends)
+        if strand.look == "beam":
+            scene.marks.extend(_clamps(structure, strand))
+        else:
+            scene.marks.extend(Mark("ball", WORLD, point, np.zeros(3), True) for point in ends)
         _touch(touched, strand.bodies, strand.points)
     for body, point in traced:
         if np.linalg.norm(boxes[body].ways.T @ point) > INNER * boxes[body].halves[0]:
@@ -155,6 +158,18 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
     solid = {outline.body for outline in scene.outlines if outline.solid}
     scene.marks[:] = [mark for mark in scene.marks if mark.symbol != "slider" or mark.body not in solid]
     return scene
+
+
+def _clamps(structure: Structure, strand: Strand) -> Iterable[Mark]:
+    """Yield the clamps of a beam in the world; their axes point along it, in the reference configuration."""
+    bodies = structure.bodies
+    places = [
+        point if body == WORLD else bodies[body].position + rotation_matrix(bodies[body].quat_wxyz) @ point
+        for body, point in zip(strand.bodies, strand.points, strict=True)
+    ]
+    for body, (here, there) in zip(strand.bodies, (places, places[::-1]), strict=True):
+        if body == WORLD:
+            yield Mark("weld", WORLD, here, (there - here) / np.linalg.norm(there - here), True)
 
 
 def _nodes(scene: Scene) -> set[int]:
@@ -175,6 +190,25 @@ def strands_of(structure: Structure) -> list[Strand]:
             shapes = tuple(each and shape_of(structure, *each) for each in surfaces) if any(surfaces) else ()
             strands.append(Strand(force.look, bodies, np.array(points), shapes, number))
     return strands
+
+
+def colours_of(structure: Structure) -> list[int]:
+    """Return the number of the colour of each body: its own number, that of the first node for all nodes of a beam."""
+    colour = list(range(len(structure.bodies)))
+    for force in structure.forces:
+        ends = [(structure.body_index.get(name, WORLD), point) for name, point in force.course() or ()]
+        if force.look != "beam" or any(body == WORLD for body, _ in ends):
+            continue
+        if any(attached(structure, body, point).any() for body, point in ends):
+            continue  # on a body that is more than a node
+        first, second = sorted(colour[body] for body, _ in ends)
+        colour = [first if number == second else number for number in colour]
+    return colour
+
+
+def hangs(centres: np.ndarray, feet: np.ndarray, margin: float) -> bool:
+    """Return whether no body has its centre above the places on the ground; heights (n,) and (m,), m."""
+    return bool(feet.size and centres.max(initial=-np.inf) <= feet.max() + margin)
 
 
 def skins_of(structure: Structure) -> tuple[Skin, ...]:

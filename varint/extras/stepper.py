@@ -42,6 +42,7 @@ from varint.results.resolution import finer_step
 from varint.runs.method import Method
 from varint.runs.problem import MOST_STEPS, Problem, Recording
 from varint.runs.run import Failure, SteeredRun
+from varint.runs.running import Job
 from varint.runs.trajectory import Trajectory
 from varint.step.march.steps import FAILED, NOT_FINITE
 
@@ -153,10 +154,10 @@ class Stepper(Shown):
         dt, watched = vars(self.method)["dt"], bool(HalfTurns(self.mechanism).watched)
         problem = Problem(self.mechanism, LONGEST * dt, state, self._loads["force"], self._loads["torque"])
         stride = self._every or (1 if watched else MOST_STEPS)
-        run, self._job = self.method.prepare(problem, Recording(every=stride))
-        assert isinstance(run, SteeredRun)
+        run, self._job = self._prepared(problem, Recording(every=stride))
         self._run: HeldMarch | HeldRun
-        if isinstance(run, MaximalRun) and not (run.stepwise or run.commands.varies or watched or run.in_python):
+        varies = isinstance(run, MaximalRun) and (run.commands.varies or run.loads.varies)
+        if isinstance(run, MaximalRun) and not (run.stepwise or varies or watched or run.in_python):
             self._run = HeldMarch(run, self._held, self._extrapolates, self._tree, self._every)
             self.inputs = self._run.input
         elif self._extrapolates:
@@ -171,6 +172,12 @@ class Stepper(Shown):
         for array in (self._q, self._rate):
             array.setflags(write=False)
         self._bind()
+
+    def _prepared(self, problem: Problem, recording: Recording) -> tuple[SteeredRun, Job]:
+        """Return the run and its job."""
+        run, job = self.method.prepare(problem, recording)
+        assert isinstance(run, SteeredRun)
+        return run, job
 
     def _bind(self) -> None:
         """Bind the attributes of the run that `step` uses, and mark coordinates and rates as outdated."""

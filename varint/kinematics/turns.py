@@ -1,8 +1,9 @@
 """Turns of the angles that forces and stops count: those that a state carries, else the nearest to a reference."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -318,22 +319,57 @@ def counted_turns(compiled: Compiled, value_near: np.ndarray) -> dict[str, np.nd
 
 
 def carrying(compiled: Compiled, state: State, turns: Mapping[str, np.ndarray], ws: Workspace) -> State:
-    """Return a state of a run with the turns and internal variables in its workspace.
+    """Return a new state of a run with the turns and internal variables in its workspace, which it is given.
 
     ``turns``: at the start of the run, of angles that no force counts.
     """
     if not (turns or compiled.counted or compiled.law_names or compiled.followed or compiled.euler_angles):
         return state
-    turns = {**turns, **counted_turns(compiled, ws.efforts.value_near)}
-    return replace(state, turns=turns, memory=memory_of(compiled, ws.efforts.state, followed_in(compiled, ws)))
+    near = ws.efforts.value_near.copy()
+    object.__setattr__(state, "turns", MadeLater(_carried_turns, compiled, turns, near))
+    object.__setattr__(state, "memory", MadeLater(_carried_memory, compiled, ws.efforts.state.copy(), near))
+    return state
 
 
-def followed_in(compiled: Compiled, ws: Workspace) -> dict[str, np.ndarray]:
-    """Return Euler angles (1,) and rotation vectors (3,), rad, that forces follow in a workspace, by force.
+class MadeLater(Mapping[str, np.ndarray]):
+    """The dict that a function returns for some arguments, once it is asked for; a pickled copy is a dict."""
 
-    The latter are in axes of body a in the reference.
+    def __init__(self, make: Callable[..., dict[str, np.ndarray]], *arguments: object) -> None:
+        self._make, self._arguments = make, arguments
+
+    @cached_property
+    def _made(self) -> dict[str, np.ndarray]:
+        return self._make(*self._arguments)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __repr__(self) -> str:
+        return repr(self._made)
+
+    def __reduce__(self) -> tuple:
+        return dict, (self._made,)
+
+
+def _carried_turns(compiled: Compiled, turns: Mapping[str, np.ndarray], near: np.ndarray) -> dict[str, np.ndarray]:
+    return {**turns, **counted_turns(compiled, near)}
+
+
+def _carried_memory(compiled: Compiled, states: np.ndarray, near: np.ndarray) -> dict[str, np.ndarray]:
+    return memory_of(compiled, states, followed_near(compiled, near))
+
+
+def followed_near(compiled: Compiled, near: np.ndarray) -> dict[str, np.ndarray]:
+    """Return Euler angles (1,) and rotation vectors (3,), rad, that forces follow, by force.
+
+    The latter are in axes of body a in the reference. ``near`` (nm,): values of the measures.
     """
-    near = ws.efforts.value_near
     rotations = {each.force: each.axes @ near[each.first : each.first + 3] for each in compiled.followed}
     return rotations | {each.force: near[list(each.measures[:1])] for each in compiled.euler_angles if each.measures}
 

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from varint.base.callers import level_of_user
 from varint.base.errors import FileError, TurnsWarning
 from varint.base.paths import path_of
-from varint.files.formats import FORMATS
-from varint.files.runs.reader import read
 from varint.kinematics.turns import has_counted_angles
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.method import Variational
@@ -90,6 +88,9 @@ def load(path: str | Path) -> Trajectory:
     A file of an earlier version, whose forces act along angles, gives a TurnsWarning: it has no turns at the start.
     Raises FileError if the file cannot be read, is damaged, or holds no run.
     """
+    from varint.files.formats import FORMATS
+    from varint.files.runs.reader import read
+
     if Path(path_of(path)).suffix in FORMATS:
         raise FileError(f"'{path}' is a file of a mechanism: varint.load_mechanism reads it")
     try:

@@ -41,6 +41,7 @@ class ImportedShape(Frozen):
     mesh : the file of a mesh, or what the imported file calls it, where no such file was found; else ""
     position, quat_wxyz : from the centre of mass, m, in body axes; of what is on the world from its origin
     found : of a mesh, whether its file was found in a folder where it may be
+    rgba : red, green, blue and opacity, each from 0 to 1, of its material in the file, or None
     """
 
     body: str
@@ -51,6 +52,7 @@ class ImportedShape(Frozen):
     position: Vector = field(default_factory=lambda: np.zeros(3))
     quat_wxyz: Quaternion = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
     found: bool = False
+    rgba: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)

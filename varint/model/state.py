@@ -52,6 +52,15 @@ class State(Shown):
         if isinstance(self.quat_wxyz, np.ndarray):
             object.__setattr__(self, "quat_wxyz", quaternion_components(self.quat_wxyz))
 
+    @classmethod
+    def of_arrays(cls, position: np.ndarray, quat_wxyz: np.ndarray, velocity: np.ndarray, spin: np.ndarray) -> "State":
+        """Return the state of four arrays that nothing else has, without checks, which take as long as a step."""
+        state: State = object.__new__(cls)
+        vars(state).update(
+            position=position, quat_wxyz=quat_wxyz, velocity=velocity, angular_velocity=spin, turns={}, memory={}
+        )
+        return state
+
     def of_bodies(self, *motion: np.ndarray) -> "State":
         """Return the state with other poses and velocities of the bodies, in the order of the fields, and its turns."""
         x, quat, v, w = motion

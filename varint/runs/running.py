@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -20,15 +20,16 @@ from varint.base.printable import tell
 from varint.files.runs.contents import UNFINISHED, difference, fingerprint
 from varint.files.runs.lock import locked
 from varint.files.runs.made_with import check_resumable, resumed_settings
-from varint.files.runs.reader import open_run, read
 from varint.files.runs.space import WantedSpace, check_disk, check_memory, tell_size
-from varint.files.runs.writer import Content, RunWriter
 from varint.mechanism.mechanism import Mechanism
 from varint.results.half_turns import HalfTurns
 from varint.results.record import DONE, HeldNodes, Record, joined
 from varint.results.recorded_motion import RecordedMotion
 from varint.runs.problem import Recording
 from varint.runs.run import Block, Failure, Run
+
+if TYPE_CHECKING:  # else imported where a run has a file: h5py takes long
+    from varint.files.runs.writer import RunWriter
 
 BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
 LARGEST_BLOCK = 1 << 25  # bytes of recorded nodes in one block
@@ -85,6 +86,8 @@ def _in_memory(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> R
 
 
 def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:
+    from varint.files.runs.reader import read
+
     assert job.recording.output is not None
     path = Path(os.path.realpath(job.recording.output))  # links are followed, not replaced
     job.recording.check_place()
@@ -136,7 +139,9 @@ def answer(trajectory: KindOfTrajectory, failure: Failure | None) -> KindOfTraje
     return trajectory
 
 
-def _opened(run: Run, job: Job, path: Path, first: Block) -> RunWriter:
+def _opened(run: Run, job: Job, path: Path, first: Block) -> "RunWriter":
+    from varint.files.runs.writer import Content, RunWriter
+
     mark = fingerprint(job.mechanism, job.settings, job.inputs)
     if wanted := _to_record(run, job, first):
         check_disk(path, wanted, path.stat().st_size if path.exists() else 0)
@@ -150,8 +155,11 @@ def _width(rows: Mapping[str, np.ndarray]) -> int:
     return sum(array[0].nbytes for array in rows.values())
 
 
-def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter | None, float]:
+def _reopened(run: Run, job: Job, path: Path, first: Block) -> "tuple[RunWriter | None, float]":
     """Return the writer of the nodes to come, None if the file is whole, and seconds spent on the recorded ones."""
+    from varint.files.runs.reader import open_run
+    from varint.files.runs.writer import RunWriter
+
     with open_run(path) as stored:
         if stored.texts["fingerprint"].decode() != fingerprint(job.mechanism, job.settings, job.inputs):
             differs = difference((stored.mechanism, stored.settings), (job.mechanism, job.settings))

@@ -17,9 +17,13 @@ LARGE = 60_000  # triangles of all meshes of a mechanism: those that have more t
 
 
 class Shapes(NamedTuple):
-    """Solids by the name of their body, or "world"; ``notes``: what is not drawn as the file has it."""
+    """Solids by the name of their body, or "world"; ``notes``: what is not drawn as the file has it.
+
+    ``colours``: of each solid, red, green, blue and opacity from 0 to 1, or None.
+    """
 
     solids: dict[str, list[Solid]]
+    colours: dict[str, list[tuple[float, ...] | None]]
     notes: list[str]
 
     def of(self, body: str) -> list[Solid]:
@@ -34,15 +38,17 @@ def imported_solids(mechanism: Mechanism, large: int = LARGE) -> Shapes:
     """
     shapes = mechanism.import_report.shapes
     visual = {shape.body for shape in shapes if shape.role == "visual"}
-    chosen = [shape for shape in shapes if (shape.role == "visual") == (shape.body in visual)]
+    chosen = [shape for shape in shapes if (shape.role == "visual") == (shape.body in visual) and _is_seen(shape)]
     solids: dict[str, list[Solid]] = {}
+    colours: dict[str, list[tuple[float, ...] | None]] = {}
     notes: dict[str, list[str]] = {}
     most = large // max(1, sum(shape.kind == "mesh" for shape in chosen))
     for shape in chosen:
         solid = _mesh(shape, most, notes) if shape.kind == "mesh" else _plain(shape)
         if solid is not None:
             solids.setdefault(shape.body, []).append(solid)
-    return Shapes(solids, [f"{note}: {names_text(dict.fromkeys(files))}" for note, files in notes.items()])
+            colours.setdefault(shape.body, []).append(shape.rgba)
+    return Shapes(solids, colours, [f"{note}: {names_text(dict.fromkeys(files))}" for note, files in notes.items()])
 
 
 def meshed_solids(mechanism: Mechanism, large: int) -> dict[int, list[Solid]]:
@@ -57,6 +63,10 @@ def meshed_solids(mechanism: Mechanism, large: int) -> dict[int, list[Solid]]:
     return solids | {
         n: imported for n, imported in described.items() if any(solid.kind == "mesh" for solid in imported)
     }
+
+
+def _is_seen(shape: ImportedShape) -> bool:
+    return shape.rgba is None or shape.rgba[3] > 0.0
 
 
 def _plain(shape: ImportedShape) -> Solid | None:

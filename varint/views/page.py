@@ -21,7 +21,7 @@ from varint.views.web_frames import curve_names
 from varint.views.web_scene import scene_data
 
 SUFFIXES = (".html", ".htm")
-SCRIPTS = ("motion.js", "plots.js", "ground.js", "recorder.js", "live.js", "ghost.js", "viewer.js")
+SCRIPTS = ("motion.js", "plots.js", "ground.js", "recorder.js", "live.js", "finder.js", "ghost.js", "viewer.js")
 FRAMES = 1000
 MOST_FRAMES = 100_000
 HEIGHT = 560  # px, in a notebook

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from varint.drawing.following import floating_base, floor_height
-from varint.drawing.scene import WORLD, Mark, Outline, Scene, Skin, make_scene, placed
+from varint.drawing.scene import WORLD, Mark, Outline, Scene, Skin, colours_of, hangs, make_scene, placed
 from varint.drawing.shape_outlines import planes_of
 from varint.drawing.style import COLOURS
 from varint.drawing.viewpoint import choose_view, up_of
@@ -22,12 +22,15 @@ from varint.model.shapes import quat_from_z
 from varint.model.solid import Solid
 from varint.views.mesh_files import imported_solids
 
+Tint = tuple[float, ...]  # red, green, blue, opacity, from 0 to 1
+
 SYMBOL = 0.011  # radius of a joint, of the size of the mechanism
 OF_LINK = 0.13  # at most, of the length of a typical link
 LINK = 0.55  # radius of a body that is drawn as a link, in radii of a joint
 THINNEST = 1e-4  # radius of a joint, of the size of the mechanism
 REACH = 1.2  # a joint is on a solid up to so many times its half edges from its centre
 MOST_COVERED = 6.0  # radii of a joint: a wider solid hides its joints
+SURROUNDINGS = 5.0  # sizes of the mechanism: larger solids of the world need not fit into the picture
 SLAB = 3.0  # edges of the slab that shows a plane, of the size of the mechanism
 DIGITS = 7
 BALL = np.array([p for p in product((-1.0, 0.0, 1.0), repeat=3) if any(p)])
@@ -43,8 +46,11 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
     view = choose_view(mechanism, plane)
     scene = make_scene(mechanism, view)
     shapes = imported_solids(mechanism)
-    solids = [list(body.solids) or shapes.of(body.name) or _touching(body.collision) for body in mechanism.bodies]
-    low, high = _corners(scene, solids, x, R)
+    visible = [list(body.solids) or shapes.of(body.name) for body in mechanism.bodies]
+    touching = [_touching(body.collision) for body in mechanism.bodies]
+    solids = [seen or touched for seen, touched in zip(visible, touching, strict=True)]
+    hidden = [_unlike(touched, seen) if seen else [] for seen, touched in zip(visible, touching, strict=True)]
+    low, high = _with_surroundings(*_corners(scene, solids, x, R), shapes.of("world"))
     span = max(float(np.max(high - low)), 1e-9)
     size = _joint_size(scene, span)
     joints = [JointFrames(mechanism, joint) for joint in mechanism.joints]
@@ -53,16 +59,21 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
     for outline in scene.outlines:
         outlines[outline.body].append(outline)
     met = _met(scene, joints, [number for number, body in enumerate(mechanism.bodies) if body.solids])
+    colours = colours_of(mechanism)
+    tints = [[] if body.solids else shapes.colours.get(body.name, []) for body in mechanism.bodies]
     return {
         "bodies": [
             {
                 "name": body.name,
-                "parts": _parts(solids[number], outlines[number], met[number], size),
+                "parts": _parts(solids[number], outlines[number], met[number], size, tints[number]),
+                "touching": [_solid(solid) for solid in hidden[number]],
                 "rotor": body.name in mechanism.rotors,
+                "colour": colours[number],
             }
             for number, body in enumerate(mechanism.bodies)
         ],
-        "world": [_solid(solid) for solid in shapes.of("world") or _grounds(mechanism, low, high)],
+        "world": _coloured(shapes.of("world"), shapes.colours.get("world", []))
+        or [_solid(solid) for solid in _grounds(mechanism, low, high)],
         "joints": [_joint(frames, frames.joint.name in mechanism.rotors) for frames in joints],
         "marks": [_mark(mark, solids, size) for mark in scene.marks],
         "guides": [
@@ -92,6 +103,8 @@ def scene_data(mechanism: Mechanism, x: np.ndarray, R: np.ndarray, plane: str | 
         },
         "up": _plain(up_of(mechanism)),
         "floor": floor,
+        "stands": not hangs(*_heights(scene, x), 0.1 * size),
+        "shapes": not shapes.solids,
         "follow": -1 if base is None else base,
         "low": _plain(low),
         "high": _plain(high),
@@ -137,6 +150,23 @@ def _corners(
     hidden = [number for name, number in scene.structure.body_index.items() if name in scene.structure.rotors]
     every = np.concatenate([np.delete(x[:-1], hidden, axis=0), *points])  # of vertices too
     return every.min(axis=0), every.max(axis=0)
+
+
+def _with_surroundings(low: np.ndarray, high: np.ndarray, world: Sequence[Solid]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners of the box that also has the solids of the world which are not much larger than it."""
+    boxes = [_box_corners(solid) for solid in world]
+    most = SURROUNDINGS * float(np.max(high - low))
+    points = [low[None], high[None], *(box for box in boxes if np.ptp(box, axis=0).max() <= most)]
+    every = np.concatenate(points)
+    return every.min(axis=0), every.max(axis=0)
+
+
+def _heights(scene: Scene, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return heights, m, of the centres of all bodies but rotors, and of the places on the ground."""
+    structure, up = scene.structure, up_of(scene.structure)
+    bodies = [number for name, number in structure.body_index.items() if name not in structure.rotors]
+    feet = [mark.point @ up for mark in scene.marks if mark.grounded and mark.body == WORLD]
+    return x[bodies] @ up, np.array(feet)
 
 
 def _joint_size(scene: Scene, span: float) -> float:
@@ -201,19 +231,40 @@ def _met(scene: Scene, joints: Iterable[JointFrames], described: Iterable[int]) 
     return points_by_body
 
 
-def _parts(solids: Sequence[Solid], outlines: Iterable[Outline], met: Iterable[np.ndarray], size: float) -> list[dict]:
-    """Return the solids of a body, with links to joints beside them; without solids, links through its joints."""
+def _parts(
+    solids: Sequence[Solid],
+    outlines: Iterable[Outline],
+    met: Iterable[np.ndarray],
+    size: float,
+    tints: Sequence[Tint | None],
+) -> list[dict]:
+    """Return the solids of a body, with links to joints beside them; without solids, links through its joints.
+
+    ``tints``: of the solids, by their file; none at all where no file has any.
+    """
     radius = LINK * size
     if not solids:
         return [part for outline in outlines for part in _outline(outline, radius)]
     far = {tuple(point) for point in met if not any(_is_on(solid, point, 2 * size) for solid in solids)}
     middle = np.mean([_box_corners(solid).mean(axis=0) for solid in solids], axis=0)
-    return [_solid(solid) for solid in solids] + [_link(middle, np.array(point), radius) for point in sorted(far)]
+    return _coloured(solids, tints) + [_link(middle, np.array(point), radius) for point in sorted(far)]
 
 
 def _touching(shapes: Iterable[CollisionShape]) -> list[Solid]:
     """Return the bounded collision shapes."""
     return [solid for solid in (shape.solid() for shape in shapes) if solid is not None]
+
+
+def _unlike(solids: Sequence[Solid], others: Sequence[Solid]) -> list[Solid]:
+    """Return the solids that differ from all the others."""
+    return [solid for solid in solids if not any(_is_same(solid, other) for other in others)]
+
+
+def _is_same(solid: Solid, other: Solid) -> bool:
+    if solid.kind != other.kind or solid.kind == "mesh":
+        return False
+    pairs = [(each.sizes, each.position, rotation_matrix(each.quat_wxyz)) for each in (solid, other)]
+    return all(np.allclose(a, b, atol=1e-9) for a, b in zip(*pairs, strict=True))
 
 
 def _grounds(mechanism: Mechanism, low: np.ndarray, high: np.ndarray) -> list[Solid]:
@@ -235,6 +286,15 @@ def _solid(solid: Solid) -> dict:
         "quat": _plain(solid.quat_wxyz),
     }
     return data | (_mesh(solid.vertices, solid.triangles) if solid.kind == "mesh" else {})
+
+
+def _coloured(solids: Sequence[Solid], tints: Sequence[Tint | None]) -> list[dict]:
+    """Return solids in the colours of their file where that has some."""
+    of_each = tints or [None] * len(solids)
+    return [
+        _solid(solid) | ({} if tint is None else {"colour": _plain(tint)})
+        for solid, tint in zip(solids, of_each, strict=True)
+    ]
 
 
 def _mesh(vertices: np.ndarray, triangles: np.ndarray) -> dict:

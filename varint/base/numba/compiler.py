@@ -24,6 +24,7 @@ from numba.core.typed_passes import NopythonRewrites
 from varint.base.clock import stopped_clock
 from varint.base.numba.ahead import ENTRIES, begin, wait_for
 from varint.base.numba.cache import cache_folder, tell
+from varint.base.numba.pace import PACE
 from varint.base.numba.record_class import CompiledRecord, record_type, type_of
 
 SUBJECTS: dict[str, list["Entry"]] = defaultdict(list)  # long to compile, by what is announced
@@ -141,7 +142,8 @@ class EntryCompiler(_FunctionCompiler):
         usual = gc.get_threshold()
         gc.set_threshold(50_000, 20, 100)  # the objects of a compilation live long: looking for dead ones takes a tenth
         try:
-            return self._entry(args)
+            with PACE.timed(self.entry.seconds):
+                return self._entry(args)
         finally:
             gc.set_threshold(*usual)
 
@@ -177,7 +179,7 @@ def _tell_of(entry: "Entry", how: str) -> None:
     """Announce that an entry is compiled, with the other entries that belong to it."""
     together = [other for other in SUBJECTS[entry.what] if other is entry or not other.is_ready]
     _announced.update(other for other in together if other is not entry)
-    tell(f"compiling {entry.what}, about {sum(other.seconds for other in together)} s, {how} ...")
+    tell(f"compiling {entry.what}, about {PACE.estimate(sum(other.seconds for other in together))} s, {how} ...")
 
 
 class Entry(CPUDispatcher):

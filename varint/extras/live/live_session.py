@@ -14,7 +14,7 @@ from varint.base.checks import finite, of_type, whole_number
 from varint.base.errors import ArgumentError, UnresolvedError, VarintError
 from varint.base.printable import printable
 from varint.extras.live.live_controls import coordinate_sliders, input_sliders, moved_state
-from varint.extras.stepper import Stepper
+from varint.extras.live.pull import Pull, PulledStepper
 from varint.kinematics.frames import joint_coordinates
 from varint.methods.reduced.states import ReducedState
 from varint.model.bounds import LARGEST_MOTION, bounded
@@ -31,13 +31,13 @@ ROOM = 500_000_000  # bytes of recorded nodes, which are in memory once
 
 
 class LiveSession:
-    """A `Stepper` behind a page: one request at a time changes it.
+    """A stepper behind a page: one request at a time changes it.
 
     ``epoch`` counts the starts: frames of another epoch belong to another run.
     """
 
     def __init__(
-        self, stepper: Stepper, every: int, start: State | ReducedState | None, trace: object, plane: str | None
+        self, stepper: PulledStepper, every: int, start: State | ReducedState | None, trace: object, plane: str | None
     ) -> None:
         """Begin a session of a ``stepper`` that records each ``every``-th node, and make its page.
 
@@ -45,15 +45,17 @@ class LiveSession:
         """
         self.stepper, self.every, self.epoch = stepper, every, 0
         self._start, self._lock = start, threading.Lock()
+        self._pulled: Pull | None = None  # in the last step
         self._dt = vars(stepper.method)["dt"]
         begun = stepper.trajectory()
         width = sum(begun.nodes[name].nbytes for name in begun.nodes)  # of one node
         self._most, self._batch = max(2, ROOM // width), max(1, min(BATCH, ANSWER // width))
         self._last: tuple[int, Mapping[str, np.ndarray]] | None = None
-        names = [*stepper.mechanism.joint_index, *stepper.mechanism.force_index]
+        mechanism = stepper.mechanism
+        names = [*mechanism.body_index, *mechanism.joint_index, *mechanism.force_index]
         pairs = {printable(name): name for name in names} | {name: name for name in names}
         self._names: dict[str, str] = pairs  # of names as the page has them, and as they are
-        data = page_data(stepper.mechanism, begun, trace, plane)
+        data = page_data(mechanism, begun, trace, plane)
         span = float(np.max(np.subtract(data["high"], data["low"])))
         session = {
             "frame": self._dt * every,
@@ -68,7 +70,8 @@ class LiveSession:
 
         request : dict
             ``epoch``, ``from``: first frame wanted, of that epoch; and any of ``until``: time to step to, s, ``reset``,
-            ``coordinates``: joint name to numbers, the start of another run at rest, ``inputs``: force name to number.
+            ``coordinates``: joint name to numbers, the start of another run at rest, ``inputs``: force name to number,
+            ``pull``: a body, a ``point`` of it (3,), m, body axes, and where ``to`` a spring pulls that, m, world.
 
         An error is the ``message`` of the answer, which holds the last good state.
         """
@@ -79,7 +82,8 @@ class LiveSession:
                 if request.get("until") is not None:
                     until = finite(request["until"], "until", ArgumentError)
                     bounded(until, "until", LARGEST_MOTION, ArgumentError)
-                    message = self._advance(until)
+                    pull = Pull.asked(self.stepper.mechanism, request, self._names)
+                    message = self._advance(until, pull)
             except VarintError as problem:
                 message = str(problem)
             first = whole_number(request.get("from", 0), "from", 0, ArgumentError)
@@ -122,9 +126,10 @@ class LiveSession:
     def _begin(self, start: State | ReducedState | None) -> None:
         self.stepper.reset(start)
         self.epoch += 1
+        self._pulled = None
         self._last = None
 
-    def _advance(self, until: float) -> str:
+    def _advance(self, until: float, pull: Pull | None) -> str:
         """Step to the recorded node at or behind a time, for ``BUDGET`` s at most; return the problem, or nothing."""
         stepper, begun = self.stepper, monotonic()
         warned = ""
@@ -133,14 +138,29 @@ class LiveSession:
                 return (
                     f"{self._recorded} frames fill the memory for them, {ROOM // 1_000_000} MB: save the run, or reset"
                 )
+            steps = self.every - self._node % self.every
             try:
-                solved = stepper.step(self.every - self._node % self.every)
+                self._pull(pull, steps)
+            except ArgumentError as problem:
+                warned, pull = str(problem), None
+                self._pull(None, steps)
+            try:
+                solved = stepper.step(steps)
             except UnresolvedError as problem:  # once; the steps were taken
                 solved, warned = True, str(problem)
             if not solved:
                 assert stepper.failure is not None
                 return stepper.failure.message
         return warned
+
+    def _pull(self, pull: Pull | None, steps: int) -> None:
+        """Set the load of a ``pull`` for the next ``steps``, or let it go."""
+        if pull is not None:
+            pull.goes_on(self._pulled)
+            self.stepper.pull(pull.load(self.stepper.state, self.every * self._dt), steps)
+        elif self._pulled is not None:
+            self.stepper.pull(np.zeros((len(self.stepper.mechanism.bodies), 6)), steps)
+        self._pulled = pull
 
     @property
     def _node(self) -> int:

@@ -13,6 +13,7 @@ from varint.base.display import Shown
 from varint.base.errors import ArgumentError
 from varint.extras.live.live_session import LiveSession
 from varint.extras.live.page_server import FILE, HOST, HTML, Answer, json_answer, page_server, problem_text
+from varint.extras.live.pull import PulledStepper
 from varint.extras.stepper import Stepper
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.states import ReducedState
@@ -40,7 +41,7 @@ def live(
     plane: str | None = None,
     browser: bool = True,
 ) -> LiveView:
-    """Step a mechanism in the browser in real time: pause, single steps, speed, sliders of joints and of inputs.
+    """Step a mechanism in the browser in real time: pause, speed, sliders, bodies that are dragged.
 
     A server on this machine alone steps the mechanism with a `Stepper` as the page asks for it. A script calls ``wait``
     of the result, or it ends at once; a notebook shows the page inline.
@@ -67,7 +68,7 @@ def live(
     if isinstance(method, Variational) and method.on_unresolved == "warn":
         method = replace(method, on_unresolved="raise")  # for the page to show
     each = every or max(1, round(FRAME / vars(method)["dt"]))
-    stepper = Stepper(mechanism, method, state=state, every=each)
+    stepper = PulledStepper(mechanism, method, state=state, every=each)
     view = LiveView(LiveSession(stepper, each, state, trace, plane))
     if shown:
         webbrowser.open(view.address)

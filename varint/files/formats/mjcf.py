@@ -43,6 +43,7 @@ from varint.model.rotation_vectors import rotation_matrix
 
 KINDS = {JOINT_FREE: Free, JOINT_BALL: Spherical, JOINT_SLIDE: Prismatic, JOINT_HINGE: Revolute}
 WHATS = {JOINT_FREE: "free", JOINT_BALL: "ball", JOINT_SLIDE: "slide", JOINT_HINGE: "hinge"}
+GREY = np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)  # of geoms without a colour
 LINE = re.compile(r"line \d")  # in messages of the compiler: of the text that it is given, not of the user's file
 ELEMENT = "Element name "
 
@@ -228,7 +229,16 @@ class _Reading:
                 points = vertices @ frame.R.T + frame.p  # the compiler has moved them to the axes of inertia
             touches = m.geom_contype[geom] or m.geom_conaffinity[geom]
             role, friction = "collision" if touches else "visual", float(m.geom_friction[geom, 0])
-            yield RobotShape(role, kind, sizes, mesh, pose, points, friction)
+            yield RobotShape(role, kind, sizes, mesh, pose, points, friction, rgba=self._colour(geom))
+
+    def _colour(self, geom: int) -> tuple[float, ...] | None:
+        """Return the colour of a geom, its own before that of its material; None without one."""
+        rgba, material = self.m.geom_rgba[geom], int(self.m.geom_matid[geom])
+        if np.array_equal(rgba, GREY):
+            if material < 0:
+                return None
+            rgba = self.m.mat_rgba[material]
+        return tuple(np.clip(rgba, 0.0, 1.0).tolist())
 
     # ------------------------------------------------------------------------------------------------- joints
 

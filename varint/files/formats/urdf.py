@@ -13,6 +13,7 @@ from varint.base.display import names_text
 from varint.base.errors import MechanismError
 from varint.files.formats.base import Format, register
 from varint.files.own.companion import check_pair
+from varint.files.robots.colours import MATERIAL, URDFColours
 from varint.files.robots.kinds import Composite, Free, Planar, Prismatic, Revolute, Spherical, Universal
 from varint.files.robots.mechanism import mechanism_of
 from varint.files.robots.packages import ImportOptions, found_file
@@ -98,13 +99,14 @@ class _Reading(RobotReading):
         self.joints = self.root.named("joint", DRAKE_JOINT)
         self.links |= world_of(self.joints.values(), self.links, notes)
         self.loops = self.root.named("loop_joint")
+        self.colours = URDFColours(self)
         self.place: dict[str, Pose] = {}
         self.leader: dict[str, tuple[str, float, float]] = {}
         self.begin: dict[str, float] = {}
 
     def robot(self) -> Robot:
         """Return the links, joints and couplings of the file, placed in the world."""
-        self.note_unknown(self.root, ("link", "joint", DRAKE_JOINT, "loop_joint"), ("name", "version"))
+        self.note_unknown(self.root, ("link", "joint", DRAKE_JOINT, "loop_joint", MATERIAL), ("name", "version"))
         if self.root.attributes.get("version", "1.0").strip() not in VERSIONS:
             self.notes.not_understood(f"version {shown(self.root.attributes['version'])} of <robot>", self.root)
         above: dict[str, XMLElement] = {}  # of each link the joint that places it, the first in the file
@@ -455,7 +457,8 @@ class _Reading(RobotReading):
         return link
 
     def _shape(self, element: XMLElement, role: str, link: str) -> list[RobotShape]:
-        self.note_unknown(element, ("origin", "geometry"), None)
+        self.note_unknown(element, ("origin", "geometry", *[MATERIAL] * (role == "visual")), None)
+        rgba = self.colours.of(element) if role == "visual" else None
         geometry = element.one("geometry")
         for unknown_part, at in unknown(geometry, [of.tag for of in geometry.children], ()) if geometry else ():
             self.notes.not_understood(unknown_part, at)
@@ -470,14 +473,15 @@ class _Reading(RobotReading):
             if file is None:
                 self.notes.approximated(f"the file of a <mesh> of link '{link}' is not found: {uri}", of)
             self.note_unknown(of, (), ("filename", "scale"))
-            return [RobotShape(role, "mesh", tuple(of.numbers("scale", 3, (1.0, 1.0, 1.0))), file or uri, pose)]
+            scale = tuple(of.numbers("scale", 3, (1.0, 1.0, 1.0)))
+            return [RobotShape(role, "mesh", scale, file or uri, pose, rgba=rgba)]
         if of.tag not in SIZES:
             self.notes.not_understood(f"shape <{of.tag}> of link '{link}'", of)
             return []
         names, count = SIZES[of.tag]
         sizes = [size for name in names.split() for size in of.numbers(name, count)]
         self.note_unknown(of, (), names.split())
-        return [RobotShape(role, of.tag.removeprefix("drake:"), tuple(sizes), "", pose)]
+        return [RobotShape(role, of.tag.removeprefix("drake:"), tuple(sizes), "", pose, rgba=rgba)]
 
 
 def _kind(joint: XMLElement) -> type[Joint] | None:

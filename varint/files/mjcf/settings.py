@@ -1,6 +1,6 @@
 """Elements and attributes of MJCF that are left out, by their reason: each is named in the import report once."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from varint.files.robots.xml_files import XMLElement
 from varint.model.import_report import ImportNotes
@@ -91,7 +91,8 @@ LEFT_OUT = {  # attribute to reason
 }
 ACTING = {"springyield": "springs do not yield", "wind": "there is no medium", "fluidshape": "there is no medium"}
 OF_SITES = "size type quat euler axisangle xyaxes zaxis"  # of sites, which are points
-OF_PICTURES = dict.fromkeys(("visual", "statistic", "texture", "material", "skin", "camera", "light"), "of pictures")
+OF_PICTURES = dict.fromkeys(("visual", "statistic", "texture", "skin", "camera", "light"), "of pictures")
+OF_PICTURES["material"] = "of pictures but for its rgba"
 OF_PLUGINS = dict.fromkeys(("extension", "plugin"), "of plugins, of which none is run")
 OF_CONTACTS = {
     "contact": "contacts are not imported",
@@ -102,13 +103,27 @@ WHOLE = OF_PICTURES | OF_PLUGINS | OF_CONTACTS  # elements that are left out wit
 WHOLE |= {"sensor": "of sensors", "custom": "data of users", "hfield": "height fields are not read"}
 
 
-def note_settings(root: XMLElement, notes: ImportNotes) -> None:
-    """Note the attributes in a model that are left out, in one entry a reason, with the first element."""
+def is_colour(text: str) -> bool:
+    """Return whether a text is red, green, blue and opacity from 0 to 1."""
+    try:
+        numbers = [float(word) for word in text.split()]
+    except ValueError:
+        return False
+    return len(numbers) == 4 and all(0.0 <= number <= 1.0 for number in numbers)
+
+
+def note_settings(root: XMLElement, notes: ImportNotes, colours: Container[str]) -> None:
+    """Note the attributes in a model that are left out, in one entry a reason, with the first element.
+
+    ``colours``: names of materials that geoms have.
+    """
     by_reason: dict[str, dict[str, XMLElement]] = {}
     for element in _elements(root):
         for name, value in element.attributes.items():
             if name in ACTING and _is_not_zero(value):
                 notes.not_understood(f"{name!r} of <{element.tag}>: {ACTING[name]}", element)
+            elif element.tag == "geom" and (name == "rgba" or (name == "material" and value in colours)):
+                continue  # a colour
             elif name in LEFT_OUT:
                 by_reason.setdefault(LEFT_OUT[name], {}).setdefault(name, element)
             elif element.tag == "site" and name in OF_SITES.split():

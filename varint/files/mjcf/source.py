@@ -15,7 +15,7 @@ from varint.base.checks import shown
 from varint.base.errors import MechanismError
 from varint.files.mjcf.expansion import bound_divisions, checked_flexcomp, shape_plugins
 from varint.files.mjcf.repair import mend_model
-from varint.files.mjcf.settings import WHOLE, note_settings
+from varint.files.mjcf.settings import WHOLE, is_colour, note_settings
 from varint.files.robots.inertia_repair import nearest_inertia, repair_text
 from varint.files.robots.written_shapes import numbers
 from varint.files.robots.xml_files import XMLElement, read_xml
@@ -40,7 +40,7 @@ EXPANDED = {  # by MuJoCo's compiler, with repair
 }
 GROUPS = {"body": "body", "joint": "joint", "freejoint": "joint"}  # in bodies
 SECTIONS = ("equality", "tendon", "actuator")
-OF_LOOKS = {"material"}  # attributes
+MATERIAL = "material"  # of geoms, and their attribute
 NO_NUMBER = re.compile(r"(?<![\w.])[+-]?(nan|inf)(inity)?(?![\w.])", re.IGNORECASE)
 DELAYS = {"delay", "nsample"}
 
@@ -72,6 +72,7 @@ class MJCFSource:
         self.missing: set[str] = set()
         self.named: dict[tuple[str, str], XMLElement] = {}  # by group and name
         self.given: set[str] = set()  # names of elements
+        self.colours: dict[str, XMLElement] = {}  # materials that have a colour, by their names
         self.left_out: dict[str, list[XMLElement]] = {}
         self.included: int = above.included if above is not None else 0
         self.lines: list[str] = []
@@ -83,10 +84,13 @@ class MJCFSource:
         self.meshes = self._mesh_folders(whole)
         for element in [child for asset in whole.all("asset") for child in asset.children]:
             self._mesh(element)
+            of = element.attributes
+            if element.tag == MATERIAL and "name" in of and is_colour(of.get("rgba", "")):
+                self.colours.setdefault(of["name"], element)
         self.balanced = any(of.attributes.get("balanceinertia") == "true" for of in whole.all("compiler"))
         self._write(whole, None, "", 1)
         if above is None:
-            note_settings(whole, notes)
+            note_settings(whole, notes, self.colours)
         for tag, elements in self.left_out.items():
             why = f"{WHOLE.get(tag, WHOLE['contact'])}: left out, {len(elements)} in all"
             notes.approximated(f"<{tag}>, {why}", elements[0])
@@ -191,6 +195,11 @@ class MJCFSource:
         if tag == "contact":
             self._write_excludes(element)
             return
+        if tag == MATERIAL and self.colours.get(element.attributes.get("name", "")) is element:
+            of = element.attributes
+            self.lines.append(f"<material name={quoteattr(of['name'])} rgba={quoteattr(of['rgba'])}/>")
+            if of.keys() == {"name", "rgba"}:
+                return
         if tag in WHOLE and id(element) not in self.plugins:
             self.left_out.setdefault(tag, []).append(element)
             return
@@ -211,7 +220,9 @@ class MJCFSource:
                 raise element.error(f"{key!r} of <{tag}> is no finite number: {shown(value)}")
         for key in DELAYS & element.attributes.keys():
             self.notes.not_understood(f"{key} of <{tag}>", element)
-        attributes = {key: value for key, value in element.attributes.items() if key not in OF_LOOKS | DELAYS}
+        attributes = {key: value for key, value in element.attributes.items() if key not in DELAYS}
+        if MATERIAL in attributes and (tag != "geom" or attributes[MATERIAL] not in self.colours):
+            del attributes[MATERIAL]
         if tag == "compiler":
             for key in ("meshdir", "assetdir", "texturedir", "strippath"):
                 attributes.pop(key, None)

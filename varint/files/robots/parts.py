@@ -206,7 +206,7 @@ def shapes_of(part: RobotPart, body: Body | None) -> list[ImportedShape]:
         for shape in link.shapes:
             pose = _seen_from(part, body, link) @ shape.pose
             place = pose.p, quat_from_matrix(pose.R), isinstance(shape.mesh, Path)
-            shapes.append(ImportedShape(name, shape.role, shape.kind, shape.sizes, str(shape.mesh), *place))
+            shapes.append(ImportedShape(name, shape.role, shape.kind, shape.sizes, str(shape.mesh), *place, shape.rgba))
     return shapes
 
 

@@ -66,6 +66,7 @@ class RobotShape(NamedTuple):
     points: np.ndarray | None = None
     friction: float | None = None
     restitution: float | None = None
+    rgba: tuple[float, ...] | None = None
 
 
 @dataclass(eq=False)

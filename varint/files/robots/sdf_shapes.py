@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from varint.files.robots.colours import MATERIAL, sdf_colour
 from varint.files.robots.packages import found_file
 from varint.files.robots.reading import OF_CONTACTS, RobotReading
 from varint.files.robots.robot import Pose, RobotShape
@@ -33,7 +34,9 @@ class SDFShapes(RobotReading):
 
     def shape(self, element: XMLElement, role: str, scope: Scope, name: str) -> list[RobotShape]:
         """Return the shapes in a visual or collision part of the link ``name``, with coefficients of friction."""
-        self.note_unknown(element, ("pose", "geometry", "surface"), ("name",))
+        seen = role == "visual"
+        self.note_unknown(element, ("pose", "geometry", "surface", *[MATERIAL] * seen), ("name",))
+        rgba = sdf_colour(self, element) if seen else None
         geometry = element.child("geometry")
         self.note_unknown(geometry, [of.tag for of in geometry.children], ())
         shapes = []
@@ -69,7 +72,7 @@ class SDFShapes(RobotReading):
         for inner in element.all("surface"):
             self._note_surface(inner, SURFACE_READ)
         surface = _surface(element)
-        return [shape._replace(**surface) for shape in shapes]
+        return [shape._replace(rgba=rgba, **surface) for shape in shapes]
 
     def _note_surface(self, element: XMLElement, read: Mapping[str, Any]) -> None:
         """Note the parts of a <surface> that are not ``read``."""

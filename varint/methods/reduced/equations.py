@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from varint.kinematics.turns import counted_turns, followed_in, memory_of, start_memory, start_turns, turning
+from varint.kinematics.turns import counted_turns, followed_near, memory_of, start_memory, start_turns, turning
 from varint.mathematics.products.records import check_order
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.charts import EXPONENTIAL
@@ -137,7 +137,7 @@ class Equations(TreeKinematics):
             **counted_turns(self.compiled, self.ws.efforts.value_near),
             **self._turns_of(self.work.q),
         }
-        memory = memory_of(self.compiled, self.law_state, followed_in(self.compiled, self.ws))
+        memory = memory_of(self.compiled, self.law_state, followed_near(self.compiled, self.ws.efforts.value_near))
         return replace(super().state(), turns=turns, memory=memory | self.couplings.memory(self.targets))
 
     @property

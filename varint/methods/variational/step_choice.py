@@ -15,7 +15,6 @@ from varint.base.checks import in_a_shape, positive, shown
 from varint.base.display import Shown
 from varint.base.errors import ArgumentError, ConvergenceError
 from varint.base.printable import tell
-from varint.files.runs.reader import load_settings
 from varint.methods.variational.composed_damping import AmplifiedError
 from varint.methods.variational.schemes import SCHEMES
 from varint.methods.variational.schemes import scheme as find_scheme
@@ -146,6 +145,8 @@ def step_for(
     """
     output = recording.output
     if recording.resume and output is not None and Path(output).is_file():
+        from varint.files.runs.reader import load_settings  # h5py takes long
+
         settings = load_settings(output)
         if "chosen" not in settings:
             raise ArgumentError(f"the step of the run in '{output}' was given: go on with it by dt={settings['dt']}")

@@ -137,7 +137,8 @@ class Stepwise:
         """Return the node that was read last."""
         r, welds = self.reading, self.march.compiled.welds
         if welds is None:
-            return self.march.carried(State(r.position.copy(), r.quat.copy(), r.velocity.copy(), r.spin.copy()))
+            arrays = r.position.copy(), r.quat.copy(), r.velocity.copy(), r.spin.copy()
+            return self.march.carried(State.of_arrays(*arrays))
         motion = spread(welds, (r.position[None], r.quat[None], r.motion[None, :-1]))
         return self.march.carried(State(*(array[0] for array in motion)))
 

@@ -35,6 +35,8 @@ WHOLE = 2 * np.pi  # rad
 class Loads:
     """External loads: constant, or one value a node and linear in between. Tables of them are made as they are needed.
 
+    Others can be set while a run goes on, see `ramp`.
+
     Parameters
     ----------
     structure : Structure
@@ -62,6 +64,7 @@ class Loads:
     ) -> None:
         self.slot, self.constant = compiled.slot, np.zeros((len(compiled.order), 6))
         self._series: list[tuple[int, slice, np.ndarray]] = []
+        self._ramp: tuple[int, int, np.ndarray, np.ndarray] | None = None
         for quantity, loads, columns in (("force", force, slice(0, 3)), ("torque", torque, slice(3, 6))):
             for name, value in by_name(loads, structure.body_index, quantity, "body", ArgumentError).items():
                 slot = int(self.slot[structure.body_index[name]])
@@ -75,14 +78,29 @@ class Loads:
     @property
     def varies(self) -> bool:
         """Return whether a load has one value a node."""
-        return bool(self._series)
+        return bool(self._series) or self._ramp is not None
+
+    def ramp(self, first: int, last: int, loads: np.ndarray) -> None:
+        """Set ``loads`` (nb, 6), kernel order, beside the others, from node ``last`` on.
+
+        From node ``first`` < ``last`` on they change linearly, from those before, which are zero at the first call.
+        """
+        present = np.zeros_like(self.constant) if self._ramp is None else self._ramped(np.array([first]))[0]
+        self._ramp = first, last, present, loads.copy()
+
+    def _ramped(self, nodes: np.ndarray) -> np.ndarray:
+        """Return the loads (T, nb, 6) of `ramp` at nodes (T,)."""
+        assert self._ramp is not None
+        first, last, before, after = self._ramp
+        share = np.clip((nodes - first) / (last - first), 0.0, 1.0)[:, None, None]
+        return before + share * (after - before)
 
     def at(self, nodes: np.ndarray) -> np.ndarray:
         """Return loads (T, nb, 6) beside ``constant`` at nodes (T,), by their numbers; T = 0 if nothing varies."""
         loads = np.zeros((len(nodes) if self.varies else 0, *self.constant.shape))
         for slot, columns, values in self._series:
             loads[:, slot, columns] = values[nodes]
-        return loads
+        return loads if self._ramp is None else loads + self._ramped(nodes)
 
     def recorded(self, nodes: np.ndarray) -> np.ndarray:
         """Return all loads (T, nb, 6) at nodes (T,), in the order of the description; T = 1 if nothing varies."""

@@ -14,6 +14,7 @@ class Session {
     Object.assign(this, { epoch: 0, took: 0, more: true, wanted: {}, told: "", until: null, seekEnd: false, behind: false });
     this.sliders = [];
     this.dragged = null;
+    this.pull = null; // {body, point, to} while the pointer holds a body
     const { coordinates, inputs } = session;
     this.list("Inputs", inputs, "inputs", (slider, value) => {
       this.wanted.inputs = { ...this.wanted.inputs, [slider.name]: value };
@@ -120,6 +121,7 @@ class Session {
       const ahead = Math.max(still.speed * Math.min(LONGEST_WAIT, Math.max(SLOWEST, 2 * this.took)), 1.5 * this.session.frame);
       if (motion.end - still.time < ahead) request.until = still.time + ahead;
     } else if (this.until !== null) request.until = this.until;
+    if (this.pull && request.until !== undefined) request.pull = this.pull;
     const isNew = request.until !== undefined || this.more || Object.keys(this.wanted).length > 0;
     return isNew ? request : null;
   }

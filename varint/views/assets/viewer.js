@@ -20,6 +20,7 @@ const ARROWS = {
 };
 const TOGGLES = {
   bodies: "Bodies",
+  ...(data.bodies.some((body) => body.touching.length) ? { touching: "Collision shapes" } : {}),
   joints: "Joints",
   lines: "Springs, guides",
   grid: "Grid",
@@ -29,7 +30,7 @@ const TOGGLES = {
   names: "Names",
   ...Object.fromEntries(Object.entries(ARROWS).map(([what, { title }]) => [what, title])),
 };
-const SHOWN_AT_FIRST = ["bodies", "joints", "lines", "grid", "shadows", "contact"];
+const SHOWN_AT_FIRST = ["bodies", ...(data.shapes ? ["touching"] : []), "joints", "lines", "grid", "shadows", "contact"];
 
 const motion = new Motion(data.bodies.length, data.joints.length, data.curves.length, data.strands, data.skins);
 const low = vector(data.low);
@@ -64,6 +65,7 @@ const towards = right.clone().cross(up);
 const land = new Ground(scene, { rise, towards, right, level: data.floor });
 
 const layers = Object.fromEntries(Object.keys(TOGGLES).map((name) => [name, []])); // objects by what shows them
+const CLEAR = 0.45; // opacity of what is shown over the solids of a body
 const toColour = (number) => new THREE.Color(data.colours[number % data.colours.length]);
 
 function geometryOf(part) {
@@ -79,18 +81,21 @@ function geometryOf(part) {
   return indexed;
 }
 
-function solidOf(part, colour, number) {
+function solidOf(part, own, number, opacity = 1) {
+  const colour = part.colour ? new THREE.Color().setRGB(...part.colour.slice(0, 3), THREE.SRGBColorSpace) : own;
   const geometry = geometryOf(part);
   const flat = part.kind === "box" || part.kind === "mesh";
   if (!flat || !geometry.attributes.normal) geometry.computeVertexNormals();
   const look = { color: colour, flatShading: flat, side: part.kind === "mesh" ? THREE.DoubleSide : 0 };
+  const alpha = opacity * (part.colour ? part.colour[3] : 1);
+  if (alpha < 1) Object.assign(look, { transparent: true, opacity: alpha, depthWrite: false });
   // an order among faces in one plane, which would flicker
   const order = { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 + 4 * (number % 64) };
   const mesh = new THREE.Mesh(geometry, new THREE.MeshLambertMaterial({ ...look, ...order }));
   mesh.position.copy(vector(part.position));
   mesh.quaternion.copy(spin(part.quat));
   mesh.receiveShadow = true;
-  mesh.castShadow = true;
+  mesh.castShadow = alpha === 1;
   const thin = part.sizes.length > 0 && Math.min(...part.sizes) < 0.004 * span; // would be all edge
   if (!thin && (part.kind !== "mesh" || geometry.index.count < 6000)) {
     const edges = new THREE.LineBasicMaterial({ color: colour.clone().multiplyScalar(0.55) });
@@ -117,12 +122,18 @@ function inFront(line) {
 const listed = data.bodies.map(({ name, rotor }, number) => ({ name, number, rotor })).filter((body) => !body.rotor);
 const groups = data.bodies.map((body, number) => {
   const group = new THREE.Group();
-  const colour = toColour(number).lerp(new THREE.Color(0xffffff), 0.12);
+  const colour = toColour(body.colour).lerp(new THREE.Color(0xffffff), 0.12);
   const solids = new THREE.Group();
   for (const part of body.parts) solids.add(solidOf(part, colour, number));
-  solids.traverse((each) => (each.userData.body = number));
   group.add(solids);
   layers.bodies.push(solids);
+  if (body.touching.length) {
+    const shapes = new THREE.Group();
+    for (const part of body.touching) shapes.add(solidOf(part, colour, number, data.shapes ? 1 : CLEAR));
+    group.add(shapes);
+    layers.touching.push(shapes);
+  }
+  group.traverse((each) => (each.userData.body = number));
   const arms = new THREE.Group();
   [0xc23b3b, 0x3b9a4b, 0x3b62c2].forEach((own, axis) => {
     const end = [0, 0, 0];
@@ -143,10 +154,11 @@ const groupOf = (body) => (body < 0 ? ground : groups[body]);
 function addMark(mark) {
   const { symbol, radius, half } = mark;
   const dark = symbol === "ball" || symbol === "weld";
-  const look = new THREE.MeshLambertMaterial({ color: dark ? 0x333333 : 0xffffff });
+  const look = new THREE.MeshLambertMaterial({ color: symbol === "weld" && mark.grounded ? 0x9a9a94 : dark ? 0x333333 : 0xffffff });
   let geometry = new THREE.SphereGeometry(0.8 * half, 24, 16);
   if (symbol === "pin") geometry = new THREE.CylinderGeometry(0.62 * radius, 0.62 * radius, 2 * half, 24).rotateX(Math.PI / 2);
-  if (symbol === "weld") geometry = new THREE.BoxGeometry(half, half, half);
+  const clamp = symbol === "weld" && mark.grounded;
+  if (symbol === "weld") geometry = clamp ? new THREE.BoxGeometry(5 * half, 5 * half, 1.4 * half).translate(0, 0, -0.7 * half) : new THREE.BoxGeometry(half, half, half);
   if (symbol === "slider") geometry = new THREE.BoxGeometry(2.6 * radius, 2.6 * radius, 4.4 * radius);
   if (symbol === "ball" && !mark.grounded) geometry = new THREE.SphereGeometry(0.72 * half, 24, 16);
   const mesh = new THREE.Mesh(geometry, look);
@@ -157,7 +169,7 @@ function addMark(mark) {
   mesh.castShadow = true;
   layers.joints.push(mesh);
   groupOf(mark.body).add(mesh);
-  if (mark.grounded && mark.body < 0) addFoot(mark);
+  if (mark.grounded && mark.body < 0 && !clamp) addFoot(mark);
 }
 
 // A small foot of the ground beside a joint to the world.
@@ -165,7 +177,7 @@ function addFoot(mark) {
   const { radius } = mark;
   const foot = new THREE.Mesh(new THREE.ConeGeometry(1.9 * radius, 3 * radius, 4, 1), new THREE.MeshLambertMaterial({ color: 0x9a9a94, flatShading: true }));
   foot.geometry.rotateY(Math.PI / 4).translate(0, -1.5 * radius, 0);
-  foot.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), stands ? rise : rise.clone().negate());
+  foot.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), data.stands ? rise : rise.clone().negate());
   foot.position.copy(vector(mark.point));
   layers.joints.push(foot);
   ground.add(foot);
@@ -516,15 +528,75 @@ function pointedAt(event) {
   const tip = byId("tip");
   tip.hidden = true;
   if (event.buttons) return;
-  const at = new THREE.Vector2((2 * event.offsetX) / canvas.clientWidth - 1, 1 - (2 * event.offsetY) / canvas.clientHeight);
-  ray.setFromCamera(at, camera);
-  const [hit] = ray.intersectObjects(layers.bodies.filter((each) => each.visible), true).filter((each) => each.object.isMesh);
-  if (!hit || hit.object.userData.body === undefined) return;
+  aim(event);
+  const hit = hitBody();
+  if (!hit) return;
   const number = hit.object.userData.body;
   const place = groups[number].position.toArray().map(short).join(", ");
   tip.textContent = `${data.bodies[number].name}\n(${place}) m`;
   tip.hidden = false;
   tip.style.transform = `translate(${Math.min(event.offsetX + 14, canvas.clientWidth - tip.clientWidth)}px, ${event.offsetY + 10}px)`;
+}
+
+// ------------------------------------------------------------------------------------------- dragged bodies
+
+let dragging = null; // {pull: {body, point, to}} of a body that the pointer pulls, in the plane of the picture through the place "at"
+const rope = inFront(thickLine([0, 0, 0, 0, 0, 0], 0xb5391e, 2.5));
+rope.visible = false;
+scene.add(rope);
+
+function aim(event) {
+  const at = new THREE.Vector2((2 * event.offsetX) / canvas.clientWidth - 1, 1 - (2 * event.offsetY) / canvas.clientHeight);
+  ray.setFromCamera(at, camera);
+}
+
+function hitBody() {
+  const shown = [...layers.bodies, ...(layers.touching || [])].filter((each) => each.visible);
+  const [hit] = ray.intersectObjects(shown, true).filter((each) => each.object.isMesh);
+  return hit && hit.object.userData.body !== undefined ? hit : null;
+}
+
+// Where a point is in the picture, px.
+function onScreen(point) {
+  someA.copy(point).project(camera);
+  return [0.5 * (someA.x + 1) * canvas.clientWidth, 0.5 * (1 - someA.y) * canvas.clientHeight];
+}
+
+// Take hold of the body under the pointer, in a mechanism that is being stepped.
+function grab(event) {
+  if (!session || !still.playing || event.button !== 0) return;
+  aim(event);
+  const hit = hitBody();
+  if (!hit) return;
+  const number = hit.object.userData.body;
+  const point = hit.point.clone().sub(groups[number].position).applyQuaternion(groups[number].quaternion.clone().invert());
+  dragging = { at: hit.point.clone(), number, point, pull: { body: data.bodies[number].name, point: point.toArray(), to: hit.point.toArray() } };
+  session.pull = dragging.pull;
+  controls.enabled = false;
+  canvas.setPointerCapture(event.pointerId);
+  byId("tip").hidden = true;
+  event.preventDefault();
+}
+
+function drag(event) {
+  if (!dragging) return;
+  aim(event);
+  const { origin, direction } = ray.ray;
+  const normal = controls.target.clone().sub(camera.position).normalize();
+  const way = dragging.at.clone().sub(origin).dot(normal) / direction.dot(normal);
+  dragging.pull.to = origin.clone().addScaledVector(direction, way).toArray();
+}
+
+function letGo() {
+  if (!dragging) return;
+  dragging = session.pull = null;
+  controls.enabled = true;
+  changed = true;
+}
+
+function placeRope() {
+  rope.visible = Boolean(dragging);
+  if (dragging) rope.geometry.setPositions([...inWorld(dragging.number, dragging.point, someA).toArray(), ...dragging.pull.to]);
 }
 
 // ------------------------------------------------------------------------------------------- camera
@@ -592,7 +664,23 @@ function reach(centre = null) {
   return [least, most];
 }
 
+let framed = null; // the side from which all is in the picture, until the camera is moved by hand
+
+// How far the bodies reach at the present time, of half the width and half the height of the picture.
+function spread() {
+  const far = [0, 0];
+  bounds.forEach((corners, body) => {
+    for (const corner of data.bodies[body].parts.length ? corners : []) {
+      inWorld(body, corner, someA).project(camera);
+      far[0] = Math.max(far[0], Math.abs(someA.x));
+      far[1] = Math.max(far[1], Math.abs(someA.y));
+    }
+  });
+  return far;
+}
+
 function look(side) {
+  framed = side;
   followed = anchor();
   const [least, most] = reach(followed);
   const middle = least.clone().add(most).multiplyScalar(0.5);
@@ -636,7 +724,7 @@ function follow() {
 }
 
 function makeGrid() {
-  land.lay(...reach(), stands && feet.length ? 3 * size : 0.002 * span);
+  land.lay(...reach(), data.stands && data.marks.some((mark) => mark.grounded && mark.body < 0) ? 3 * size : 0.002 * span);
   land.grid.visible = show.grid;
   layers.grid = [land.grid];
 }
@@ -646,6 +734,7 @@ function makeGrid() {
 let changed = true;
 let last = null;
 let session = null; // of a mechanism that the page steps
+const finder = data.session ? null : new Finder(byId("toggles").closest("details"), data.curves, motion, { play, seek, still });
 
 function seek(time) {
   still.time = Math.min(motion.end, Math.max(motion.start, time));
@@ -668,6 +757,7 @@ function step(frames) {
 function play(on) {
   if (session) {
     session.enable(!on);
+    if (!on) letGo();
     if (!on && still.playing) session.pause(); // what is seen is what is set
   }
   if (on && still.time >= motion.end && still.done) still.time = motion.start;
@@ -708,15 +798,18 @@ function draw(now) {
     groups.forEach((group, number) => motion.pose(number, place, group.position, group.quaternion));
     follow();
     controls.update();
+    if (framed && !still.done && Math.max(...spread()) > 1) look(framed);
     placeStrands(place);
     placeSkins(place);
     for (const ghost of ghosts) ghost.place(still.time);
     placeArrows(place);
     placeLegend(place);
     placeTraces(place);
+    placeRope();
     renderer.render(scene, camera);
     placeLabels();
     plots.at(still.time, place);
+    if (finder) finder.show(place);
     byId("clock").textContent = clockText();
     still.drawn = still.time;
     const scrub = byId("scrub");
@@ -733,6 +826,7 @@ function resize() {
   renderer.setSize(clientWidth, clientHeight, false);
   camera.aspect = clientWidth / Math.max(1, clientHeight);
   camera.updateProjectionMatrix();
+  if (framed) look(framed);
   plots.redraw();
   changed = true;
 }
@@ -752,6 +846,7 @@ function take(chunk, anew = false) {
   changed = true;
   if (session && !anew && still.playing && performance.now() - refreshed < REDRAW) return;
   refreshed = performance.now();
+  if (finder) finder.measure();
   placeGuides();
   makeGrid();
   for (const trace of points) if (trace.chosen) makeTrace(trace);
@@ -855,7 +950,11 @@ byId("scale").addEventListener("input", () => (changed = true));
 byId("open").addEventListener("click", () => panel());
 const recorder = new Recorder(canvas, byId("record"), data.title, () => session && session.save());
 controls.addEventListener("change", () => (changed = true));
+controls.addEventListener("start", () => (framed = null));
 canvas.addEventListener("pointermove", pointedAt);
+canvas.addEventListener("pointerdown", grab, true);
+canvas.addEventListener("pointermove", drag);
+for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, letGo);
 canvas.addEventListener("pointerleave", () => (byId("tip").hidden = true));
 new ResizeObserver(resize).observe(byId("stage"));
 
@@ -894,8 +993,6 @@ window.addEventListener("keydown", (event) => {
 
 // ------------------------------------------------------------------------------------------- begin
 
-const feet = data.marks.filter((mark) => mark.grounded && mark.body < 0).map((mark) => vector(mark.point).dot(rise));
-const stands = !feet.length || 0.5 * (low.dot(rise) + high.dot(rise)) >= feet.reduce((sum, foot) => sum + foot, 0) / feet.length;
 data.marks.forEach(addMark);
 data.joints.forEach(addAxes);
 for (const name of Object.keys(TOGGLES)) toggle(name, show[name]);
@@ -945,6 +1042,9 @@ Object.defineProperty(window, "varintView", {
       values: plots.figures.map((figure) => figure.values.map((value) => value.textContent)),
       bodies: Object.fromEntries(data.bodies.map((body, number) => [body.name, groups[number].position.toArray()])),
       camera: camera.position.toArray(),
+      spread: spread(),
+      pull: dragging ? dragging.pull : null,
+      screen: Object.fromEntries(data.bodies.map((body, number) => [body.name, onScreen(groups[number].position)])),
       target: controls.target.toArray(),
       drawn: renderer.info.render.triangles,
       grid: land.cell,
