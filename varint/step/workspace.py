@@ -42,6 +42,7 @@ from varint.step.derivatives.tangent import factor_stage
 from varint.step.derivatives.tape import keep_stage, play_stage
 from varint.step.double.increment import finish_extended, sharpen
 from varint.step.efforts import apply_efforts, finish_efforts, stiffen
+from varint.step.formulas import add_curved_formulas
 from varint.step.kept_arrays import span_sizes, write_role_spans
 from varint.step.laws import SETTLED_SIZE, SPRING, other_law_effort
 from varint.step.ldu import SOLVERS
@@ -126,7 +127,7 @@ def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict
         "ringing": stages if plan.compliant.joint_row.size else 0,
         "kept": kept, "poses": 2, "components": plan.components.first_body.size - 1,
         "sharpened": 0, "sharpened_slots": 0, "sharpened_rows": 0,
-        **sizes_of(plan, kept), **_path_sizes(plan),
+        **sizes_of(plan, kept), **_path_sizes(plan), **_formula_sizes(plan),
     }  # fmt: skip
     sizes |= border_sizes(_border_rows(plan), max(2, int(plan.massive_paths.coupled[0])), sizes["nb"], sizes["nr"])
     if sharpened and not has_massive_paths(plan):
@@ -219,6 +220,13 @@ def _path_sizes(plan):
     }  # fmt: skip
 
 
+def _formula_sizes(plan):
+    """Sizes of the scratch of users' functions of poses."""
+    formulas = plan.formulas
+    ends = {"operations": formulas.first, "outputs": formulas.output_first}
+    return {name: int(np.diff(first).max(initial=0)) for name, first in ends.items()}
+
+
 def values_of(plan: Plan) -> int:
     """Number of values of measures, and of components of rotation vectors that laws follow."""
     return max(plan.measures.kind.size, *(plan.measures.rotation + 3)[plan.measures.rotation >= 0], 0)
@@ -247,6 +255,8 @@ def tangent_work(plan: Plan) -> Tangent:
     between = plan.measures.body[:nr]
     first = np.flatnonzero(np.append(True, (between[1:] != between[:-1]).any(axis=1))[:nr])
     largest = int(np.diff(plan.loops.node_row).max(initial=0))
+    if plan.formulas.formula.size:
+        add_curved_formulas.prepare()
     if plan.compliant.joint_row.size:
         for function in OF_SOFT_ROWS:
             function.prepare()
