@@ -11,6 +11,7 @@ import varint as vi
 from varint.model.forces import FORCES
 from varint.model.forces.measured import coordinate_measure, is_free_rotation
 from varint.model.forces.spring import BetweenPoints
+from varint.model.rotation_vectors import rotation_matrix
 from varint.results.forces import forces_at
 
 PARAMETERS = {
@@ -109,6 +110,18 @@ class Swung:
 OF_RATES = ("RollingWheel", "KnifeEdge")  # samples of constraints on velocities, whose steps have no operator
 # samples that small motions and gradients do not know
 IN_THE_WORLD = {"PrescribedPoint", "PrescribedBody", *OF_RATES}
+
+
+@dataclasses.dataclass(frozen=True)
+class PathOfThree:
+    """The length of a path over points of three bodies, less ``length``."""
+
+    length: float = 0.0
+
+    def __call__(self, position, rotation):
+        points = np.array([[0.1, -0.2, 0.3], [0.2, 0.3, -0.1], [-0.3, 0.1, 0.2]])
+        ends = [position[k] + rotation[k] @ point for k, point in enumerate(points)]
+        return np.linalg.norm(ends[1] - ends[0]) + 0.7 * np.linalg.norm(ends[2] - ends[1]) - self.length
 
 
 def pressing(value, rate):
@@ -277,6 +290,7 @@ def samples(rng):
                 "f", "b3", point=(0.4, -0.1, 0.6), to=[("b0", (0.1, 0.2, 0.3), 0.4), ("b1", (0.6, -0.3, 0.8), 0.6)]
             )
         ],
+        "UserConstraint": [vi.UserConstraint("f", ["b3", "b0", "b1"], g=PathOfThree())],
         "PrescribedMotion": [vi.PrescribedMotion("f", joint="hinge", position=swing)],
         "PrescribedPoint": [vi.PrescribedPoint("f", body="b2", point=(0.1, 0.2, 0.3), position=Swung((0.1, 0.2, 0.3)))],
         "PrescribedBody": [vi.PrescribedBody("f", body="b3", position=Swung((0.0, 0.0, 0.0)))],  # from its place
@@ -323,8 +337,8 @@ NAMES = (
     "StrainSpring", "TabulatedSpring", "TabulatedTorsionSpring", "LengthStop", "MultiPointSpring", "MultiPointCable",
     "VelocityMotor", "UserSpring", "UserJointForce", "rotation vector", "roll, pitch, yaw", "spline", "surface",
     "three turns", "Tendon", "Musculotendon", "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling",
-    "CoordinateMap", "Attachment", "PrescribedMotion", "PrescribedPoint", "PrescribedBody", "RollingWheel",
-    "KnifeEdge", "HardContact", "Contact", "ContactPairs", "PathMass", "DeformableBody", "ParticleNet",
+    "CoordinateMap", "Attachment", "UserConstraint", "PrescribedMotion", "PrescribedPoint", "PrescribedBody",
+    "RollingWheel", "KnifeEdge", "HardContact", "Contact", "ContactPairs", "PathMass", "DeformableBody", "ParticleNet",
     "JointCoulombFriction",
 )  # fmt: skip
 STATES = {"FirstOrderActuator", "Musculotendon"}  # with states of their own
@@ -391,8 +405,12 @@ def sample_mechanism(rng, forces=()):
 
 
 def from_its_place(force, bodies):
-    """The sample of a body in motion starts where the body is."""
+    """The sample of a body in motion starts where the body is, the path of three bodies as long as it is there."""
+    at = {body.name: body for body in bodies}
+    if isinstance(force, vi.UserConstraint):
+        x = np.array([at[name].position for name in force.bodies])
+        R = np.array([rotation_matrix(at[name].quat_wxyz) for name in force.bodies])
+        return dataclasses.replace(force, g=PathOfThree(force.g(x, R)))
     if not isinstance(force, vi.PrescribedBody):
         return force
-    (place,) = (body.position for body in bodies if body.name == force.body)
-    return dataclasses.replace(force, position=Swung(tuple(place)))
+    return dataclasses.replace(force, position=Swung(tuple(at[force.body].position)))

@@ -31,12 +31,14 @@ class Marched:
         self.before = self.march.checkpoint()
 
     def jacobian(self):
-        """(nr, 6 nb) of the rows that are constraints."""
+        """(nr, 6 nb) of the rows that are constraints; of a sum in its first row, the others are zero."""
         ws, nb = self.march.ws, self.plan.bodies.mass.size
         G = np.zeros((self.plan.rows.role.size, nb + 1, 6))
         for r in np.flatnonzero(ws.released == 0.0):
             for s in range(2):
                 G[r, self.plan.measures.body[r, s]] += ws.jacobian[self.march.pose, r, s]
+        for first, size in zip(self.plan.constraints.row, self.plan.constraints.size, strict=True):
+            G[first], G[first + 1 : first + size] = G[first : first + size].sum(axis=0), 0.0
         return G[:, :-1].reshape(len(G), 6 * nb)
 
     def changes(self, rng, count):

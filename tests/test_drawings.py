@@ -210,7 +210,7 @@ def test_the_ground_is_below_what_stands_and_above_what_hangs():
         assert make_painter(mechanism, x, R, choose_view(mechanism, None)).rises != above
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {*OF_RATES, "Attachment"}))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {*OF_RATES, "Attachment", "UserConstraint"}))
 def test_lines_of_forces_end_on_their_bodies(name):
     forces = samples(np.random.default_rng(3))[name]
     mechanism = sample_mechanism(np.random.default_rng(3), forces)

@@ -15,7 +15,7 @@ CHANGE, BALANCE = "energy - that at the start", "energy balance: energy - work d
 DRIVEN = {"andrews_squeezer", "ball_on_turntable", "finger_with_flexors", "governor", "spline_knee", *TOUCHING}
 KEEP = {  # forces, with the parameters of `samples`, that keep the energy; all others do work, or take it out
     "CentralGravity", "TabulatedSpring", "TabulatedTorsionSpring", "MultiPointCable",
-    "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap", "Attachment",
+    "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap", "Attachment", "UserConstraint",
     "RollingWheel", "KnifeEdge", "PathMass",
 }  # fmt: skip
 ONLY_REDUCED = {"Contact", "ContactPairs", "DeformableBody", "HardContact", "JointCoulombFriction", "ParticleNet"}

@@ -62,6 +62,11 @@ def attached():
     return forced(vi.Attachment("force", "link 2", point=knee, to=[("link 1", knee, 1.0)]))
 
 
+def lean(position, rotation):
+    """How much more the second link leans than the first, m."""
+    return 0.4 * (rotation[1][0, 2] - rotation[0][0, 2])
+
+
 def soft():
     """A double pendulum whose first joint is called as the forces of the others."""
     bare = vi.mechanisms.double_pendulum()
@@ -124,6 +129,7 @@ MECHANISMS = {
     "several": several,
     "driven": lambda: forced(vi.PrescribedMotion("force", joint="joint 1", rate=0.0)),
     "attached": attached,
+    "of poses": lambda: forced(vi.UserConstraint("force", ["link 1", "link 2"], lean)),
     "coupled": lambda: forced(vi.Gear("force", joint_a="joint 1", joint_b="joint 2", radius_a=0.1, radius_b=0.2)),
     "bent": lambda: forced(vi.CoordinateMap("force", coordinates=[("joint 1", 0), ("joint 2", 0)], functions=[curved])),
     "rolling": lambda: forced(vi.KnifeEdge("force", body="link 2", direction=(1, 0, 0.3), normal=(0, 1, 0))),
@@ -152,7 +158,7 @@ def simulated(mechanism):
 
 def efforts(mechanism):
     run = simulated(mechanism)
-    free = len(mechanism.joints) - isinstance(mechanism.forces[0], vi.CoordinateMap | vi.Gear)
+    free = len(mechanism.joints) - isinstance(mechanism.forces[0], vi.CoordinateMap | vi.Gear | vi.UserConstraint)
     return vi.inverse_dynamics(run, joints=[joint.name for joint in mechanism.joints[:free]])
 
 

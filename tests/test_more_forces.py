@@ -328,6 +328,7 @@ FUNCTIONS = {
     "PrescribedMotion",
     "PrescribedPoint",
     "PrescribedBody",
+    "UserConstraint",
 }  # in no file: test_force_inputs.py
 
 

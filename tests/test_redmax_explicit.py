@@ -24,6 +24,7 @@ NOT_COMPILED = {
     "Coupling",
     "CoordinateMap",
     "Attachment",
+    "UserConstraint",
     "PrescribedMotion",
     *IN_THE_WORLD,
 }

@@ -101,8 +101,8 @@ class Measure(Shown):
         Whether it has a rate alone, its gradient times the velocities, and no value belongs to it: a constraint keeps
         the rate at zero.
     of_three : bool
-        Whether it depends on a third body. Its functions then get the poses of all bodies, ``position`` (nb + 1, 3) and
-        ``rotation`` (nb + 1, 3, 3), in place of two poses, and find its bodies in the plan.
+        Whether it depends on a third body, or on more. Its functions then get the poses of all bodies, ``position``
+        (nb + 1, 3) and ``rotation`` (nb + 1, 3, 3), in place of two poses, and find its bodies in the plan.
     rare : bool
         Whether its functions are called through pointers, which takes longer, and compiled only for plans that have it.
     """

@@ -39,7 +39,7 @@ def seen_from(plan, m, position, rotation, i, b, at):
 
 
 @njit
-def wrap(plan, m, position, rotation, G_a, G_b):
+def wrap(plan, ws, m, position, rotation, G_a, G_b):
     """Return the value and write the gradient to ``G_a``, ``G_b`` (6,): see measures/base.py.
 
     ``position`` (nb + 1, 3), m, world, and ``rotation`` (nb + 1, 3, 3): poses of all bodies.

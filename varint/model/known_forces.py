@@ -243,6 +243,12 @@ TRAITS = {
         "keeps a point at the mean of others",
         "use varint.simulate, or remove it",
     ),
+    "of poses": Trait(
+        "constraints by functions of poses",
+        lambda structure, force: force.of_poses,
+        "keeps a function of poses at zero",
+        "use varint.simulate, or another integrator of varint.redmax.simulate, or remove it",
+    ),
     "coupled": Trait(
         "couplings",
         lambda structure, force: isinstance(force, Coupled),
@@ -298,7 +304,20 @@ USES = {
     "collocation steps": Use(
         "`vi.Lobatto`",
         "collocation steps",
-        (*RARE, "hard", "soft", "moved", "driven", "attached", "coupled", "rolling", "internal", "series", *INPUTS),
+        (
+            *RARE,
+            "hard",
+            "soft",
+            "moved",
+            "driven",
+            "attached",
+            "of poses",
+            "coupled",
+            "rolling",
+            "internal",
+            "series",
+            *INPUTS,
+        ),
     ),
     "contact steps": Use(
         '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("mesh", "shapes", "soft")
@@ -331,7 +350,7 @@ USES = {
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        (*RARE, "hard", "moved", "driven", "attached", "coupled", "rolling"),
+        (*RARE, "hard", "moved", "driven", "attached", "of poses", "coupled", "rolling"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use(

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from varint.base.display import Shown
 from varint.base.numba import CompiledRecord
+from varint.mathematics.formulas.records import Formulas
 from varint.mathematics.products.records import Products
 from varint.measures.base import EulerCoordinate
 from varint.model.body import WORLD
@@ -21,6 +22,7 @@ from varint.plan import elements as efforts
 from varint.plan import joints, loops
 from varint.plan.bodies import body_arrays, component_arrays, longest_arms
 from varint.plan.contact_points import contact_arrays
+from varint.plan.formula_arrays import formula_arrays
 from varint.plan.massive_path_arrays import massive_path_arrays
 from varint.plan.path_arrays import path_arrays
 from varint.plan.roles import Roles, elements_of, find_roles
@@ -269,6 +271,7 @@ def _compile(
         massive_paths=_record(MassivePaths, massive_path_arrays(structure, roles.inertias, slot)),
         loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
+        formulas=_record(Formulas, formula_arrays(structure, roles, places, slot, len(measures["kind"]))),
         loops=_record(Loops, closing),
     )
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])

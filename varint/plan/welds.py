@@ -70,9 +70,10 @@ def find_welds(structure: Structure, elements: Numbered) -> Welds | None:
     """Return the mechanism with groups merged and pins (pins.py), or None if there are neither or nothing can move.
 
     A group is not merged if another joint, a single measure of an effort or constraint, or sliding friction connects
-    two of its bodies, if a measure of three bodies includes one of them, or if an element depends on the motion of a
-    single one: resistance, Coulomb friction in joints, contact of shapes, mass along a path, mesh. Bodies welded to the
-    world are not merged if a load or a plane contact acts on one. All other elements are moved to the carriers.
+    two of its bodies, if a measure that depends on other bodies includes one of them, or if an element depends on the
+    motion of a single one: resistance, Coulomb friction in joints, contact of shapes, mass along a path, mesh. Bodies
+    welded to the world are not merged if a load or a plane contact acts on one. All other elements are moved to the
+    carriers.
     """
     carrier = _carriers(structure, elements)
     groups = {name: [body for body in structure.bodies if carrier[body.name] == name] for name in set(carrier.values())}
@@ -131,7 +132,7 @@ def _is_weld(joint: Joint) -> bool:
 def _not_mergeable(element: Element, carrier: dict[str, str]) -> set[str]:
     """Return the carriers of the groups that must not be merged because of ``element``.
 
-    One of its measures, or its sliding, connects two of their bodies; one of its measures includes a third body; it
+    One of its measures, or its sliding, connects two of their bodies; one of its measures includes other bodies; it
     depends on the motion of a single body; or it loads a body welded to the world.
     """
     if isinstance(element, Effort | Constraint):
@@ -139,7 +140,7 @@ def _not_mergeable(element: Element, carrier: dict[str, str]) -> set[str]:
         for measure in element.measures:
             third = [] if measure.at_third is None else [measure.at_third[0]]
             ends = [carrier[name] for name in (measure.body_a, measure.body_b, *third)]
-            carriers |= {name for name in ends if ends.count(name) > 1 or third}
+            carriers |= {name for name in ends if ends.count(name) > 1 or measure.of_three}
         return carriers
     ends = [carrier[name] for name in element.bodies if name != WORLD]
     if isinstance(element, PlaneContact) or (isinstance(element, BodyLoad) and element.kind in APPLIED):

@@ -26,8 +26,10 @@ def _pointers(kind: Kind) -> tuple[Any, Any]:
     value, change = kind.evaluate, kind.curve
     if kind.facts.of_three:
 
-        def evaluate(plan: Plan, m: int, position: Float2, rotation: Float3, G_a: Float1, G_b: Float1) -> float:
-            return value(plan, m, position, rotation, G_a, G_b)
+        def evaluate(
+            plan: Plan, ws: Workspace, m: int, position: Float2, rotation: Float3, G_a: Float1, G_b: Float1
+        ) -> float:
+            return value(plan, ws, m, position, rotation, G_a, G_b)
 
         def curve(
             plan: Plan, ws: Workspace, m: int, position: Float2, rotation: Float3, motions: Motions,
@@ -75,7 +77,7 @@ _evaluate = switch(
     "evaluate",
     f"{_AT}, {_POSES}, G_a, G_b",
     [
-        (value, f"function(plan, m, {_POSES}, G_a, G_b)" if k.facts.of_three else f"function({_AT}, G_a, G_b)")
+        (value, f"function(plan, ws, m, {_POSES}, G_a, G_b)" if k.facts.of_three else f"function({_AT}, G_a, G_b)")
         for k, (value, _) in zip(_kinds, _FUNCTIONS, strict=True)
     ],
 )

@@ -2,8 +2,9 @@
 
 With G the gradient of the sum of the rows, x and t the translations and rotation vectors of the bodies a and b of a
 pair, and K its curvature, the curvature of a measure (measures/base.py) along rotations of one body is worked out, for
-each row, and the rest follows. A measure does not change where both bodies move together. Along a translation of both
-its gradient stays, and G_x of one body is that of the other with the other sign, so
+each row, and the rest follows. A measure does not change where both bodies move together, but for functions of users,
+which are left to formulas.py. Along a translation of both its gradient stays, and G_x of one body is that of the other
+with the other sign, so
 
     K(., x_b) = - K(., x_a)        K(x_b, .) = - K(x_a, .)        K(t, x) = K(x, t)^T        K(x, x): see `_along_x`
 
@@ -17,7 +18,9 @@ G_t stays; A, B: the rotation matrices. So
 from varint.base.numba import njit
 from varint.mathematics.vectors import cross, sub, vector
 from varint.step.derivatives.wide import NOTHING, dot_wide, eight, plus, put
+from varint.step.formulas import is_formula
 from varint.step.measures import BENDS, curve_transposed, pair_of, weighted_curvature
+from varint.step.roles import curve_roles
 
 
 @njit
@@ -31,7 +34,7 @@ def curve_pairs(plan, ws, work, pose):
         pulled = False
         pull = (0.0, 0.0, 0.0)
         for r in range(work.pair_row[p], work.pair_row[p + 1]):
-            if ws.released[r] > 0.0 or ws.multiplier[r] == 0.0:
+            if ws.released[r] > 0.0 or ws.multiplier[r] == 0.0 or is_formula(plan, r):
                 continue
             pulled = True
             g, f = ws.jacobian[pose, r, a], ws.multiplier[r]
@@ -136,9 +139,13 @@ def bend_rows(plan, ws, work, pose):
 
 
 @njit
-def add_curved(plan, work, moves, factor, out):
-    """Add to ``out`` (nb, 6, 8) the changes of the impulses of rows, times a factor, by motions (nb, 6 or more, 8)."""
+def add_curved(plan, ws, work, pose, moves, factor, out):
+    """Add to ``out`` (nb, 6, 8) the changes of the impulses of rows, times a factor, by motions (nb, 6 or more, 8).
+
+    ``pose``: that of `curve_pairs`.
+    """
     nb = plan.bodies.mass.size
+    curve_roles(plan, ws, pose, moves, factor, out)
     for p in range(work.pair.shape[0]):
         W, (one, other) = work.curve[p], (work.pair[p, 0], work.pair[p, 1])
         if one < nb and other < nb:

@@ -41,6 +41,7 @@ from varint.base.numba import (
     Int2,
 )
 from varint.geometry.shape_records import Features
+from varint.mathematics.formulas.records import Formulas, FormulaWork
 from varint.mathematics.products.records import Products, ProductWork
 from varint.step.compliant.records import Beams, CompliantRows, Ringing
 from varint.step.contacts.records import ContactEventTape, ContactNumbers, ContactTable, ContactTape, ContactWork
@@ -225,6 +226,7 @@ class Plan(CompiledRecord):
     massive_paths: MassivePaths
     loads: LoadTable
     products: Products
+    formulas: Formulas
     loops: Loops
 
 
@@ -469,6 +471,7 @@ class Workspace(CompiledRecord, writable=True):
     starts: StageStarts
     ringing: Ringing
     products: ProductWork
+    formulas: FormulaWork
     ldu: Factors
     border: Border
     tape: Tape

@@ -43,6 +43,9 @@ change_at_end (end, row, c, out)
 apply_roles (h, body, row, out_body, out_row)
     add changes of the residuals by the unknowns
 
+curve_roles (pose, moves, factor, out)
+    add changes of the impulses of its rows, times a factor, by motions (nb, 6 or more, 8) from a pose
+
 The roles act in the order of `ROLES`; at the end of a stage in reverse, so that a role finds what the one before it
 left there.
 """
@@ -53,6 +56,7 @@ from varint.step.configuration import PRODUCTS
 from varint.step.constraints import CONSTRAINTS
 from varint.step.contacts.role import CONTACTS
 from varint.step.efforts import EFFORTS
+from varint.step.formulas import FORMULAS
 from varint.step.limits.role import LIMITS
 from varint.step.paths.mass_role import PATH_MASSES
 from varint.step.plan import Plan
@@ -60,7 +64,7 @@ from varint.step.rates import RATES
 from varint.step.role import Role
 
 ROLES: tuple[Role, ...] = (
-    PRODUCTS, RATES, CONSTRAINTS, EFFORTS, SOFT_JOINTS, BEAMS, COMPLIANT_ROWS, LIMITS, CONTACTS, PATH_MASSES,
+    PRODUCTS, FORMULAS, RATES, CONSTRAINTS, EFFORTS, SOFT_JOINTS, BEAMS, COMPLIANT_ROWS, LIMITS, CONTACTS, PATH_MASSES,
 )  # fmt: skip
 HOOKS = {
     "aim": "inputs, when, h, kept",
@@ -83,6 +87,7 @@ DERIVATIVES = {
     "at_end": "end, row, c, out",
     "at_end_back": "momentum, by_end, row",
     "apply": "h, body, row, out_body, out_row",
+    "curve": "pose, moves, factor, out",
     "apply_back": "h, body, row, out_body, out_row",
 }
 
@@ -113,6 +118,7 @@ change_from_start_back = _in_turn("change_from_start_back", "from_start_back")
 change_at_end = _in_turn("change_at_end", "at_end")
 change_at_end_back = _in_turn("change_at_end_back", "at_end_back")
 apply_roles = _in_turn("apply_roles", "apply")
+curve_roles = _in_turn("curve_roles", "curve")
 apply_roles_back = _in_turn("apply_roles_back", "apply_back")
 
 

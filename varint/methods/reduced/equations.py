@@ -75,8 +75,8 @@ class Equations(TreeKinematics):
         plan = self.compiled.plan
         self.moved = find_moved(mechanism, self.tree, moved)
         by_rows = [(part.elements, part.course) for part in self.moved if not part.drive]
-        attached = {k for k, force in enumerate(mechanism.forces) if force.of_points} - self.tree.pinned
-        attaching = np.flatnonzero(np.isin(self.compiled.force, [*attached]))
+        by_own_rows = {k for k, force in enumerate(mechanism.forces) if force.of_points or force.of_poses}
+        attaching = np.flatnonzero(np.isin(self.compiled.force, [*(by_own_rows - self.tree.pinned)]))
         acting = np.isin(plan.constraints.element, [*attaching, *(e for elements, _ in by_rows for e in elements)])
         self.ws = workspace(plan, functions=self.compiled.functions, inactive=np.flatnonzero(~acting))
         freed = [number for number, joint in enumerate(mechanism.joints) if joint.compliant]

@@ -84,7 +84,7 @@ def _meeting(equations: Equations, q: np.ndarray, qdot: np.ndarray) -> tuple[np.
         missed = np.abs(gap[rows_of_part]).max()
         if not missed <= LARGEST_MISS * max(1.0, length):
             if isinstance(part.force, NoSlip):
-                raise StateError(part.force.off_plane(float(gap[rows_of_part][0])))
+                raise StateError(part.force.starts_open(float(gap[rows_of_part][0])))
             raise StateError(starts_elsewhere(part.force, missed))
         if not isinstance(part.force, NoSlip) and left[rows_of_part].max() > LARGEST_PARTING * max(fastest, length):
             raise StateError(cannot_start(part.force, left[rows_of_part].max()))
@@ -123,5 +123,6 @@ def _check_closed(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: 
         gaps.append(np.abs(rows.value[:joints]).max())
     if not max(gaps) <= LARGEST_GAP * length:
         raise StateError(
-            f"the state leaves a joint or an attachment {max(gaps):.3g} m open: mechanism.assemble(state) closes it"
+            f"the state leaves a joint, an attachment or a constraint {max(gaps):.3g} m open: mechanism.assemble(state)"
+            " closes it"
         )

@@ -56,7 +56,7 @@ class NoSlip(Force):
         start = rotation_matrix(structure.body(self.other).quat_wxyz)
         return rotation_matrix(quat_wxyz[:, structure.body_index[self.other]]) @ start.T
 
-    def off_plane(self, height: float) -> str:
+    def starts_open(self, height: float) -> str:
         """Return the message if a wheel does not touch its plane at the start of a run.
 
         ``height``: of its lowest point, m.

@@ -22,6 +22,7 @@ from varint.step.dense import add_scaled6, dot6
 from varint.step.derivatives.operator import join_constraints
 from varint.step.derivatives.tangent import add_changes_from, add_input, is_still
 from varint.step.efforts import clear_rows
+from varint.step.formulas import is_formula
 from varint.step.intervals import StepSpan
 from varint.step.laws import evaluate_laws
 from varint.step.ldu import solve_again
@@ -148,7 +149,7 @@ def _change_bends(plan, ws, work, row):
             share = (8.0 if part == 0.5 else -1.0) * side / (6.0 * step)
             for r in range(row.size):
                 pair_of(plan, r, work.middle, efforts.motion)
-                if ws.released[r] > 0.0 or is_still(efforts.motion):
+                if ws.released[r] > 0.0 or (is_still(efforts.motion) and not is_formula(plan, r)):
                     continue
                 pair_of(plan, r, ws.velocity, efforts.motion)
                 weighted_curvature(plan, ws, r, ws.position[1], ws.rotation[1], efforts.motion, efforts.change)

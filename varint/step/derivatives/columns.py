@@ -108,7 +108,7 @@ def changes_of_velocities(plan, ws, work, changes):
         for i in range(body.shape[0]):
             for k in range(6):
                 put(body[i, k], eight(change[i, 6 + k]))
-        add_curved(plan, work, change, 1.0, body)
+        add_curved(plan, ws, work, 0, change, 1.0, body)
         for r in range(row.shape[0]):
             t = NOTHING
             for s in range(2):
@@ -242,9 +242,9 @@ def _by_start(plan, ws, work, step, inputs, first, states, begun, body, row):
         for k in range(6):
             put(body[i, k], eight(change[i, 6 + k]))
     if upper == 0:
-        add_curved(plan, work, change, 1.0, body)
+        add_curved(plan, ws, work, upper, change, 1.0, body)
     else:
-        add_curved(plan, work, end, 1.0, body)
+        add_curved(plan, ws, work, upper, end, 1.0, body)
     for r in range(row.shape[0]):
         put(row[r], NOTHING)
         if ws.released[r] == 0.0:
@@ -407,7 +407,7 @@ def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
                 for k in range(6):
                     put(out_body[i, k], plus(eight(out_body[i, k]), -ws.jacobian[upper, r, s, k], row[r]))
     if upper == end:
-        add_curved(plan, work, body, -h, out_body)
+        add_curved(plan, ws, work, upper, body, -h, out_body)
     _join(plan, ws, row, out_row, True)
     if not has_efforts(plan):
         return
