@@ -42,7 +42,7 @@ from varint.step.derivatives.tangent import factor_stage
 from varint.step.derivatives.tape import keep_stage, play_stage
 from varint.step.double.increment import finish_extended, sharpen
 from varint.step.efforts import apply_efforts, finish_efforts, stiffen
-from varint.step.formulas import add_curved_formulas
+from varint.step.formulas import add_curved_formulas, evaluate_formula_rate
 from varint.step.kept_arrays import span_sizes, write_role_spans
 from varint.step.laws import SETTLED_SIZE, SPRING, other_law_effort
 from varint.step.ldu import SOLVERS
@@ -179,6 +179,8 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
     if plan.constraints.rate.size:
         evaluate_rates.prepare()
         place_rates.prepare()
+        if plan.formulas.formula.size:
+            evaluate_formula_rate.prepare()
     if plan.contacts.body.size:
         for function in OF_CONTACTS + IN_RUNS_WITH_CONTACTS:
             function.prepare()
