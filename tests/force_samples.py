@@ -107,7 +107,11 @@ class Swung:
         return np.array(self.place) + [0.1 * np.sin(3.0 * t), 0.05 * np.sin(2.0 * t), 0.1 * np.sin(t) ** 2]
 
 
-OF_RATES = ("RollingWheel", "KnifeEdge")  # samples of constraints on velocities, whose steps have no operator
+OF_RATES = (
+    "RollingWheel",
+    "KnifeEdge",
+    "UserRateConstraint",
+)  # samples of constraints on velocities, whose steps have no operator
 # samples that small motions and gradients do not know
 IN_THE_WORLD = {"PrescribedPoint", "PrescribedBody", *OF_RATES}
 
@@ -122,6 +126,12 @@ class PathOfThree:
         points = np.array([[0.1, -0.2, 0.3], [0.2, 0.3, -0.1], [-0.3, 0.1, 0.2]])
         ends = [position[k] + rotation[k] @ point for k, point in enumerate(points)]
         return np.linalg.norm(ends[1] - ends[0]) + 0.7 * np.linalg.norm(ends[2] - ends[1]) - self.length
+
+
+def across(position, rotation):
+    """A row of two bodies: no velocity along the side of the first, and some of the turning of the second."""
+    lean = 0.1 * np.sin(position[0, 0] - position[1, 2])
+    return [[*rotation[0][:, 1], 0.0, lean, 0.2], [0.1, lean, 0.0, *(0.2 * rotation[1][:, 0])]]
 
 
 def pressing(value, rate):
@@ -298,6 +308,7 @@ def samples(rng):
             vi.RollingWheel("f", "b3", radius=0.4, axis=(1, 0, 0), centre=(0.1, 0.2, 0.3), ground=(0, 0, -0.1))
         ],
         "KnifeEdge": [vi.KnifeEdge("f", "b2", point=p(), direction=n(), normal=(0, 0, 1))],
+        "UserRateConstraint": [vi.UserRateConstraint("f", ["b2", "b0"], A=across)],
         "HardContact": [
             vi.HardContact("f", "b2", points=[(0, 0, 0), (0, 0, 0.1)], radius=0.05, ground=(0, 0, -50), friction=0.3)
         ],
@@ -332,13 +343,13 @@ def samples(rng):
 NAMES = (
     "Spring", "Spring to the world", "Cable", "TorsionSpring", "second angle", "JointDamper on a slide",
     "JointDamper on a ball", "JointFriction", "JointFriction on a ball", "PointDamper", "Motor and JointServo",
-    "FirstOrderActuator", "PointForce", "PointTorque", "BodyDamper", "Drag",
-    "CentralGravity", "Bushing", "BeamElement", "GroundContact", "SphereContact", "UserContact", "JointStop",
-    "StrainSpring", "TabulatedSpring", "TabulatedTorsionSpring", "LengthStop", "MultiPointSpring", "MultiPointCable",
-    "VelocityMotor", "UserSpring", "UserJointForce", "rotation vector", "roll, pitch, yaw", "spline", "surface",
-    "three turns", "Tendon", "Musculotendon", "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling",
-    "CoordinateMap", "Attachment", "UserConstraint", "PrescribedMotion", "PrescribedPoint", "PrescribedBody",
-    "RollingWheel", "KnifeEdge", "HardContact", "Contact", "ContactPairs", "PathMass", "DeformableBody", "ParticleNet",
+    "FirstOrderActuator", "PointForce", "PointTorque", "BodyDamper", "Drag", "CentralGravity", "Bushing",
+    "BeamElement", "GroundContact", "SphereContact", "UserContact", "JointStop", "StrainSpring", "TabulatedSpring",
+    "TabulatedTorsionSpring", "LengthStop", "MultiPointSpring", "MultiPointCable", "VelocityMotor", "UserSpring",
+    "UserJointForce", "rotation vector", "roll, pitch, yaw", "spline", "surface", "three turns", "Tendon",
+    "Musculotendon", "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap", "Attachment",
+    "UserConstraint", "PrescribedMotion", "PrescribedPoint", "PrescribedBody", "RollingWheel", "KnifeEdge",
+    "UserRateConstraint", "HardContact", "Contact", "ContactPairs", "PathMass", "DeformableBody", "ParticleNet",
     "JointCoulombFriction",
 )  # fmt: skip
 STATES = {"FirstOrderActuator", "Musculotendon"}  # with states of their own

@@ -16,7 +16,7 @@ DRIVEN = {"andrews_squeezer", "ball_on_turntable", "finger_with_flexors", "gover
 KEEP = {  # forces, with the parameters of `samples`, that keep the energy; all others do work, or take it out
     "CentralGravity", "TabulatedSpring", "TabulatedTorsionSpring", "MultiPointCable",
     "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap", "Attachment", "UserConstraint",
-    "RollingWheel", "KnifeEdge", "PathMass",
+    "RollingWheel", "KnifeEdge", "UserRateConstraint", "PathMass",
 }  # fmt: skip
 ONLY_REDUCED = {"Contact", "ContactPairs", "DeformableBody", "HardContact", "JointCoulombFriction", "ParticleNet"}
 RNG = 3

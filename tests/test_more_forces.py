@@ -329,6 +329,7 @@ FUNCTIONS = {
     "PrescribedPoint",
     "PrescribedBody",
     "UserConstraint",
+    "UserRateConstraint",
 }  # in no file: test_force_inputs.py
 
 

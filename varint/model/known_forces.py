@@ -16,9 +16,9 @@ from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
 from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.forces.moved import Moved
-from varint.model.forces.no_slip import NoSlip
 from varint.model.forces.path import PathInertia
 from varint.model.forces.soft_mesh import SoftMesh
+from varint.model.forces.velocity_rows import VelocityRows
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -262,8 +262,8 @@ TRAITS = {
         "give it constant factors",
     ),
     "rolling": Trait(
-        "rolling wheels and knife edges",
-        lambda structure, force: isinstance(force, NoSlip),
+        "rolling wheels, knife edges and constraints on velocities by functions",
+        lambda structure, force: isinstance(force, VelocityRows),
         "constrains velocities, not poses",
         "simulate it, or remove this force",
     ),

@@ -41,6 +41,6 @@ def formula_arrays(structure: Structure, roles: Roles, places: Sequence[int], sl
         "part_of": part_of,
         "formula": np.array([number[id(one.formula)] for _, one in parts], dtype=np.int64),
         "end": np.reshape([one.ends for _, one in parts], (-1, 2)).astype(np.int64),
-        "share": np.array([one.share for _, one in parts], dtype=float),
+        "share": np.reshape([one.share for _, one in parts], (-1, 2)).astype(float),
         "leads": np.array([one.leads for _, one in parts], dtype=np.int64),
     }

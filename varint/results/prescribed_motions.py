@@ -8,6 +8,7 @@ from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.moved import Moved
 from varint.model.forces.no_slip import NoSlip
+from varint.model.forces.user_rows import UserRows
 from varint.results.by_name import ByName
 from varint.results.inputs.at_nodes import motions_at
 from varint.results.inputs.courses import Span
@@ -41,13 +42,13 @@ def powers_of_motions(trajectory: "RecordedMotion", held: np.ndarray) -> np.ndar
 
 def is_vector(force: Force) -> bool:
     """Return whether the effort of a force is a vector, not a number."""
-    return force.of_points or force.of_poses or isinstance(force, Moved | NoSlip)
+    return force.of_points or isinstance(force, Moved | NoSlip | UserRows)
 
 
 def vector_effort(mechanism: Mechanism, force: Force, held: np.ndarray, quat: np.ndarray) -> np.ndarray:
     """Return the effort (T, 3) or (T, 6), world, of a force that `is_vector`, from element efforts (T, elements).
 
-    Of functions of poses: (T, n), one for each of them.
+    Of functions of users: (T, n), one for each row.
 
     ``quat`` (T, nb, 4) of the bodies.
     """

@@ -14,6 +14,7 @@ from varint.base.numba import indirect, njit, switch
 from varint.mathematics.quaternion import multiply
 from varint.mathematics.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.measures import KINDS
+from varint.step.formulas import evaluate_formula_rate, is_formula
 from varint.step.measures import KIND_NAMES, measure_at
 from varint.step.plan import Plan, Workspace
 from varint.step.role import Role
@@ -51,6 +52,9 @@ def evaluate_rates(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
     for n in range(plan.constraints.rate.size):
         r = plan.constraints.rate[n]
         if ws.released[r] > 0.0:
+            continue
+        if is_formula(plan, r):
+            evaluate_formula_rate(plan, ws, r, start, end)
             continue
         first = plan.measures.first[r]
         a, b, w = plan.measures.body[r, first], plan.measures.body[r, 1 - first], vector(plan.measures.w[r])

@@ -25,7 +25,7 @@ class Formulas(CompiledRecord):
     part_of: Int1  # (nm,) part of each measure, -1 for measures that are none; of no size where there are none
     formula: Int1  # (parts,)
     end: Annotated[Int2, "parts 2"]  # bodies a and b of the formula, -1 for the world
-    share: Float1  # (parts,) of the derivatives by either body that the part has, one over the number of its parts
+    share: Annotated[Float2, "parts 2"]  # of the derivatives by a, by b that the part has
     leads: Int1  # (parts,) 1 where it has the value
 
 

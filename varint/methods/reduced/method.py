@@ -326,7 +326,7 @@ def _check_support(name: str, kind: type[Integrator], supports: Callable[[type[I
 
 
 def _moved(problem: Problem, span: Span) -> dict[str, Course]:
-    """Return the courses of the rows of prescribed motions, wheels and knife edges, by the names of these forces."""
+    """Return courses of the rows of prescribed motions and constraints on velocities, by the names of these forces."""
     mechanism = problem.mechanism
     still = still_rows(mechanism)
     if not moved_by_rows(mechanism):

@@ -18,7 +18,7 @@ from varint.methods.reduced.charts import EXPONENTIAL
 from varint.methods.reduced.tree import IS_FREE, Tree
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
-from varint.model.forces.no_slip import NoSlip
+from varint.model.forces.velocity_rows import VelocityRows
 from varint.model.motion import Ball, Slide
 from varint.results.inputs.courses import Course
 
@@ -89,7 +89,7 @@ class MovedPart:
     ``elements`` (n,): of the force; ``course``: of their targets.
     """
 
-    force: Moved | Driven | NoSlip
+    force: Moved | Driven | VelocityRows
     elements: np.ndarray
     course: Course
     drive: Drive | None
@@ -101,7 +101,7 @@ def find_moved(mechanism: Mechanism, tree: Tree, moved: Mapping[str, Course] | N
     driven: set[str] = set()
     for name, course in (moved or {}).items():
         force, drive = mechanism.force(name), None
-        assert isinstance(force, Moved | Driven | NoSlip)
+        assert isinstance(force, Moved | Driven | VelocityRows)
         base = _base(mechanism, tree, force)
         if base is not None and base[0] not in driven:
             driven.add(base[0])
@@ -111,7 +111,7 @@ def find_moved(mechanism: Mechanism, tree: Tree, moved: Mapping[str, Course] | N
     return parts
 
 
-def _base(mechanism: Mechanism, tree: Tree, force: Moved | Driven | NoSlip) -> tuple[str, np.ndarray] | None:
+def _base(mechanism: Mechanism, tree: Tree, force: Moved | Driven | VelocityRows) -> tuple[str, np.ndarray] | None:
     """Name of the floating base joint that ``force`` can drive, and the origin (3,) of its displacements, m; else None.
 
     Its coordinates are the shift of the centre of mass and the rotation vector, in world axes.

@@ -13,7 +13,7 @@ from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.prescribed_joints import places
 from varint.methods.reduced.saddle import solve_saddle
 from varint.methods.reduced.states import ReducedState, checked, maximal_state, reduce
-from varint.model.forces.no_slip import NoSlip
+from varint.model.forces.velocity_rows import VelocityRows
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.results.inputs.courses import Course, Steady, cannot_start, starts_elsewhere
@@ -83,10 +83,12 @@ def _meeting(equations: Equations, q: np.ndarray, qdot: np.ndarray) -> tuple[np.
     for part, rows_of_part in zip(e.moved, places(e), strict=True):
         missed = np.abs(gap[rows_of_part]).max()
         if not missed <= LARGEST_MISS * max(1.0, length):
-            if isinstance(part.force, NoSlip):
+            if isinstance(part.force, VelocityRows):
                 raise StateError(part.force.starts_open(float(gap[rows_of_part][0])))
             raise StateError(starts_elsewhere(part.force, missed))
-        if not isinstance(part.force, NoSlip) and left[rows_of_part].max() > LARGEST_PARTING * max(fastest, length):
+        if isinstance(part.force, VelocityRows):
+            continue
+        if left[rows_of_part].max() > LARGEST_PARTING * max(fastest, length):
             raise StateError(cannot_start(part.force, left[rows_of_part].max()))
     return placed, qdot + change
 

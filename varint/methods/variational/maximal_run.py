@@ -18,8 +18,8 @@ from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Extrapolated
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
-from varint.model.forces.no_slip import NoSlip
 from varint.model.forces.user_constraint import UserConstraint
+from varint.model.forces.velocity_rows import VelocityRows
 from varint.model.state import State
 from varint.results.inputs.at_nodes import Commands, Loads, called, is_controlled
 from varint.results.inputs.courses import cannot_start, starts_elsewhere, what_clashes
@@ -322,7 +322,7 @@ class MaximalRun(SteeredRun):
                 )
         for e, value in self.march.kept():
             force = self.mechanism.forces[self.march.compiled.force[e]]
-            if isinstance(force, NoSlip | UserConstraint) and not abs(value) <= LARGEST_GAP * largest:
+            if isinstance(force, VelocityRows | UserConstraint) and not abs(value) <= LARGEST_GAP * largest:
                 raise StateError(force.starts_open(value))
 
     def named(self, node: int, body: int, joint: int) -> Failure:

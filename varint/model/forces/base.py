@@ -213,7 +213,7 @@ class Force(Frozen):
     commanded: ClassVar[bool] = False
     constraint: ClassVar[bool] = False  # its effort is whatever keeps a sum of measures at its value
     of_points: ClassVar[bool] = False  # it keeps a sum of points of bodies; its effort is a force, (T, 3)
-    of_poses: ClassVar[bool] = False  # it keeps functions of poses at zero; its effort is (T, n), one for each of them
+    of_poses: ClassVar[bool] = False  # it keeps functions of poses at zero
     restricted: ClassVar[bool] = False  # refused by most uses, see known_forces.py
     solved_for: ClassVar[bool] = False  # its effort follows from the motion that it leaves, as that of a contact
     look: ClassVar[str] = "coil"  # of its line in pictures: "coil", "line" or "beam"

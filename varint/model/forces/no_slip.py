@@ -9,7 +9,7 @@ from varint.base.checks import unit_axis
 from varint.base.errors import MechanismError
 from varint.model.arrays import Vector
 from varint.model.body import WORLD
-from varint.model.forces.base import Force
+from varint.model.forces.velocity_rows import VelocityRows
 from varint.model.rotation_vectors import rotation_matrix
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ PARALLEL = 1e-6  # sine of the angle between directions that count as parallel
 
 
 @dataclass(frozen=True, eq=False)
-class NoSlip(Force):
+class NoSlip(VelocityRows):
     """Keeps components of the velocity of ``body``, seen from a plane with ``normal`` (3,), at zero.
 
     The plane is fixed to the body ``other``, by default the world; (3,), world, reference configuration.
@@ -29,7 +29,6 @@ class NoSlip(Force):
     normal: Vector = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]), kw_only=True)
     other: str = field(default=WORLD, kw_only=True)
 
-    constraint = True
     look = "line"
 
     def __post_init__(self) -> None:

@@ -114,11 +114,12 @@ class UserRows(Force):
         return [self._element(formula) for formula in self.formulas]
 
     def _element(self, formula: Formula) -> Constraint:
-        """Return the constraint of a row: the sum of a measure for each pair of bodies."""
+        """Return the constraint of a row: the sum of a measure of the world and the first body, and one a pair."""
         bodies, measures = tuple(self.bodies), list[FormulaMeasure]()
         count = len(bodies)
-        for a, b in combinations(range(count), 2) if count > 1 else [(-1, 0)]:
-            names, share = ((WORLD if a < 0 else self.bodies[a]), self.bodies[b]), 1.0 / max(1, count - 1)
+        for a, b in [(-1, 0), *combinations(range(count), 2)]:
+            share = 1.0 / count if a == 0 else 1.0 / max(1, count - 1), 1.0 / count if b == 0 else 1.0 / (count - 1)
+            names = (WORLD if a < 0 else bodies[a]), bodies[b]
             measures.append(self.measure(*names, bodies, formula, (a, b), share, not measures))
         return Constraint(tuple(measures), (1.0,) * len(measures), rank=self.name)
 

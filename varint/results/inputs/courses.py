@@ -16,7 +16,7 @@ from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
-from varint.model.forces.no_slip import NoSlip
+from varint.model.forces.velocity_rows import VelocityRows
 from varint.model.motion import coordinate_units
 from varint.model.state import State
 from varint.model.structure import Structure
@@ -301,8 +301,10 @@ def courses_by_rows(structure: Structure, span: Span, starts: Mapping[str, Any])
 
 
 def still_rows(structure: Structure) -> dict[str, Course]:
-    """Return courses of the rows that wheels and knife edges keep at zero, by the names of these forces."""
-    counts = {force.name: len(force.elements(structure)) for force in structure.forces if isinstance(force, NoSlip)}
+    """Return courses of the rows that constraints on velocities keep at zero, by the names of these forces."""
+    counts = {
+        force.name: len(force.elements(structure)) for force in structure.forces if isinstance(force, VelocityRows)
+    }
     return {name: partial(_still, np.zeros((3, count))) for name, count in counts.items()}
 
 
@@ -337,9 +339,9 @@ def _moving(force: Moved | Driven) -> str:
     return f"joint '{force.joint}'" if isinstance(force, Driven) else f"body '{force.body}'"
 
 
-def cannot_follow(force: Moved | Driven | NoSlip, gap: float) -> str:
+def cannot_follow(force: Moved | Driven | VelocityRows, gap: float) -> str:
     """Return the message if a body stays behind the motion, or leaves its plane; ``gap``: m, or sizes of a part."""
-    if isinstance(force, NoSlip):
+    if isinstance(force, VelocityRows):
         return f"{force.label} is {gap:.3g} m off its plane"
     return (
         f"{force.label} asks for a motion that the joints, or other prescribed motions, do not allow:"
