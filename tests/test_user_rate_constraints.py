@@ -121,7 +121,7 @@ def test_the_value_of_a_step_and_its_derivatives():
 
     def value(y, S):
         put(1, y, S)
-        evaluate_rates(plan, ws, 0, 1)
+        evaluate_rates(plan, ws, 0, 1, 1.0)
         return ws.residual_row[plan.constraints.rate].sum()
 
     A = [np.array(factors(p[slot], turned.as_matrix()[slot])) for p, turned in ((x, R), (y, S))]

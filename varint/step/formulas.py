@@ -112,6 +112,6 @@ def _sizes(plan, stages):
 FORMULAS = Role(
     lambda plan: plan.formulas.formula.size,
     derivatives={"curve": add_curved_formulas},
-    also=lambda plan, stages: (evaluate_formula_rate,) * bool(plan.constraints.rate.size),
+    also=lambda plan, stages: (evaluate_formula_rate,),
     sizes=_sizes,
 )

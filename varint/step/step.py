@@ -258,7 +258,6 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
     done, size, part, iterations, pieces, events = 0.0, 1.0, 1.0, 0, 0, 0
     redo, shortest = ws.balance.redo[0], 1.0 / (1 << DEEPEST_SUBSTEP)
     has_events, taping, composed = ws.search.any_events[0], ws.tape.h.size > 0, stages.size > 1
-    met = ws.search.limit  # (1,), below zero where the instant of no event is searched for
     if has_events:
         begin_events(plan, ws, pose, width * dt)
     kept = composed or redo or has_events or plan.products.start.size > 0
@@ -270,24 +269,22 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
         status, verdict, end, before, least, taped = CONVERGED, ACCEPTED, pose, width * done, 0.0, ws.tape.count[0]
         for stage in range(stages.size):
             share = width * part * stages[stage]
-            until = before + share
-            when = Interval(node, before, until, dt)
-            status, count, upper = _try_part(
-                plan, ws, inputs, end, dt * share, tol, stage, extrapolate and part == 1.0, when
-            )
+            when = Interval(node, before, before + share, dt)
+            whole = extrapolate and part == 1.0
+            status, count, upper = _try_part(plan, ws, inputs, end, dt * share, tol, stage, whole, when)
             iterations += count
             if plan.limits.measure.size > 0 and status == CONVERGED and leaps(plan, ws, 1 - end):
                 status = NOT_CONVERGED
             if status != CONVERGED:
                 break
             if taping:
-                keep_stage(plan, ws, end, upper, dt * share, node, 0.5 * (before + until))
+                keep_stage(plan, ws, end, upper, dt * share, node, 0.5 * (before + when.after))
             if not _finish_part(plan, ws, inputs, end, dt * share, tol, when, stage == stages.size - 1):
                 status = NOT_CONVERGED
                 break
             if taping:
                 keep_load(plan, ws)
-            end, before = 1 - end, until
+            end, before = 1 - end, when.after
             copy_motions(ws.velocity, ws.saved_step.velocity[stage])
         if has_events and status == CONVERGED:
             span = Interval(node, width * done, before, dt)
@@ -301,7 +298,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
             if kept:
                 go_back(plan, ws, pose)
         if status != CONVERGED:
-            size = 0.5 * (size if met[0] >= 0 else min(size, part))  # trials for an event may be short
+            size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # trials for an event may be short
             if size < shortest:
                 return status, pose, iterations, pieces
             part = min(size, 1.0 - done)
@@ -319,7 +316,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
         pass_on(ws.balance)
         pieces += 1
         if has_events:
-            if met[0] >= 0:
+            if ws.search.limit[0] >= 0:
                 act_event(plan, ws, pose, True)
                 size = 1.0
             renew_events(plan, ws, pose, width * dt * (1.0 - done))

@@ -90,7 +90,7 @@ def move_formula(table, work, f, rotation, i, motion):
             k = n - POSE * i
             if 0 <= k < 3:
                 work.tangent[n] = motion[k]
-            elif 3 <= k < POSE:
+            elif 0 <= k - 3 < 9:
                 row, column = (k - 3) // 3, (k - 3) % 3
                 turned = (0.0, z, -y) if column == 0 else (-z, 0.0, x) if column == 1 else (y, -x, 0.0)
                 work.tangent[n] = R[row, 0] * turned[0] + R[row, 1] * turned[1] + R[row, 2] * turned[2]
