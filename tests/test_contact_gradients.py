@@ -12,6 +12,7 @@ from varint.derivatives.numbers import number_of
 from varint.derivatives.objective import changed_state
 
 DT = 0.01
+FEET = (("many", 0), ("more", 400))  # and the first point of each
 ALONG = np.array([1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1.0])  # changes of the start of a ball that touches the floor
 FLAT = np.array([1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1.0])  # the same of a body on more points
 
@@ -274,3 +275,13 @@ def test_what_has_no_derivative_is_refused():
     state = state_of(mechanism, [(1, 0, 0), (0, 0, 0)], np.zeros((2, 3)))
     with pytest.raises(vi.ArgumentError, match=r"'hit' is met at the very instant .* of a node"):
         vi.gradient(mechanism, lambda s: s.position[1, 0], 1.0, DT, with_respect_to=["start"], state=state)
+
+
+@pytest.mark.slow
+def test_more_points_than_a_gradient_has_space_for_are_told_by_name():
+    corner = [(x, y, 0.05) for x in np.linspace(-0.4, 0.4, 3) for y in np.linspace(-0.4, 0.4, 135)]
+    body = vi.Body.box("b", (1, 1, 0.1), 1.0, position=(0, 0, 0.05))
+    contacts = [vi.HardContact(name, "b", radius=0.05, points=corner[k:][: 400 if k == 0 else 5]) for name, k in FEET]
+    mechanism = vi.Mechanism("m", [body], [vi.Free("j", "world", "b")], forces=contacts)
+    with pytest.raises(vi.ArgumentError, match="hardcontact 'more' has points beyond the 400"):
+        vi.gradient(mechanism, height_of, 1e-3, 1e-3, with_respect_to=["start"])

@@ -1,5 +1,7 @@
 """Strong dissipation at order 2: no step leaves more than half of a momentum, and what has stopped stays."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -74,6 +76,35 @@ def test_compositions_would_throw_it_back_and_refuse(name):
 def test_a_much_stronger_damper_ends_a_motion_after_a_sixth_of_a_step():
     speeds = slowed("joint damper", 1e6, steps=60)
     assert DT * (0.5 * (speeds[1:] + speeds[:-1])).sum() == pytest.approx(DT / 6, rel=1e-4)
+
+
+@pytest.mark.parametrize(("stiffness", "damping"), [(1e6, 1e2), (1e4, 1e4), (1e6, 1e6)])
+def test_a_strongly_damped_pressure_does_not_throw_back(stiffness, damping):
+    """Hunt and Crossley's law lets go at the rate 1 / c, and so does the body, however fast it came."""
+    law = {"law": "hunt-crossley", "stiffness": stiffness, "damping": damping}
+    force = vi.GroundContact("d", "b", radius=0.1, ground=(-0.1005, 0, 0), normal=(1, 0, 0), **law)
+    mechanism = vi.Mechanism("m", [BLOCK], [SLIDE], gravity=ORIGIN, forces=[force])
+    run = vi.simulate(mechanism, 40 * DT, DT, state=mechanism.state(velocity={"b": (-1, 0, 0)}))
+    assert run.velocity[-1, 0, 0] == pytest.approx(1.0 / damping, rel=0.01)
+    assert run.velocity[:, 0, 0].max() < 1.01 / damping
+
+
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_beams_that_ring_are_told(order):
+    """An element of a beam goes by mean rates: it says so where its damper should end a motion at once."""
+
+    def told(stiffness, damping):
+        beam = vi.BeamElement("d", "world", "b", point_a=ORIGIN, point_b=ORIGIN, stiffness=stiffness, damping=damping)
+        mechanism = vi.Mechanism("m", [BLOCK], [FREE], gravity=ORIGIN, forces=[beam])
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            vi.simulate(mechanism, 10 * DT, DT, order=order, state=mechanism.state(velocity={"b": (1e-3, 0, 0)}))
+        return [str(each.message) for each in found]
+
+    (message,) = told([0.0] * 6, [1e6] * 6)
+    assert "beamelement 'd' damps by up to 1e+06" in message
+    assert "at once, and may turn it round. Take dt below" in message
+    assert not told([1e4] * 6, [1.0] * 6)
 
 
 @pytest.mark.parametrize("z", SIZES)

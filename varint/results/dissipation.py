@@ -13,6 +13,7 @@ import numpy as np
 from varint.base.errors import ArgumentError, VarintError
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces import LAWS
+from varint.model.forces.beam_element import BeamElement
 from varint.model.joints.base import Joint
 from varint.model.known_forces import USES
 from varint.model.motion import Slide
@@ -24,6 +25,7 @@ from varint.step.loads import LOAD_NAMES
 from varint.step.plan import Plan
 
 RESISTANCE, SLIDING = (LOAD_NAMES.index(name) for name in ("resistance", "sliding"))
+SLACK = 0.1  # k dt / c of a spring k beside a damper c, below which elements of beams creep, and do not swing
 SAMPLES = 24  # poses at which inertias are looked at, beside that of the start
 
 
@@ -84,17 +86,27 @@ class Ranges(NamedTuple):
 
 
 def ranges_of(
-    mechanism: Mechanism, state: State, dt: float, bound: float, at_start: bool = False, held: float = np.inf
+    mechanism: Mechanism,
+    state: State,
+    dt: float,
+    bound: float,
+    at_start: bool = False,
+    held: float = np.inf,
+    beams: bool = False,
 ) -> Ranges | None:
     """Return the `Ranges` of a run from ``state`` with steps of ``dt``, s; None if all z are below ``bound``.
 
     By inertias with all joints at the pose of the start and at SAMPLES more; those of a body on one joint with one
     coordinate are the same in all poses. Where such inertias are not known, by the bodies' own, which are the least.
-    ``at_start``: at the pose of the start alone, and without elements of beams and joints with a compliance, whose
-    damping is a time. ``held``: efforts with a spring k beside their damper c are left out from k dt / c = ``held`` on:
-    whatever the inertia, such motions swing, or end at rates above k / c.
+    ``at_start``: at the pose of the start alone, and without joints with a compliance, whose damping is a time, and
+    elements of beams whose k dt / c is above SLACK; or of such elements alone, ``beams``. ``held``: efforts with a
+    spring k beside their damper c are left out from k dt / c = ``held`` on: whatever the inertia, such motions swing,
+    or end at rates above k / c.
     """
     damping = _damping_at(mechanism, state, not at_start, held / dt)
+    if at_start:
+        slack = _slack_beams(mechanism, state, SLACK / dt)
+        damping = slack if beams else DampedEfforts(*map(np.concatenate, zip(damping, slack, strict=True)))
     if not damping.slope.size:
         return None
     ranges = _all_z(_free_mobility(mechanism, damping), damping, dt)
@@ -151,8 +163,16 @@ def _damping_at(mechanism: Mechanism, state: State, with_soft: bool, held: float
             constant = loads.kind[n] == RESISTANCE and loads.power[n] == 1
             rows.append((force, linear if k < 3 else angular, constant, axis))
     rows = [row for row in rows if row[1] > 0.0]
-    forces, slopes_of_rows, alike = (np.array([row[k] for row in rows]) for k in range(3))
+    forces, alike = (np.array([row[k] for row in rows], dtype=kind) for k, kind in ((0, int), (2, bool)))
+    slopes_of_rows = np.array([row[1] for row in rows])
     return DampedEfforts(forces, slopes_of_rows, alike, np.array([row[3] for row in rows]).reshape(-1, nb, 6))
+
+
+def _slack_beams(mechanism: Mechanism, state: State, held: float) -> DampedEfforts:
+    """Return the efforts of elements of beams at ``state`` with springs below ``held``, 1/s, times their dampers."""
+    all_of_them = _damping_at(mechanism, state, True, held)
+    of_beam = np.array([isinstance(mechanism.forces[force], BeamElement) for force in all_of_them.force], dtype=bool)
+    return DampedEfforts(*(part[of_beam] for part in all_of_them))
 
 
 def slopes_of_laws(plan: Plan, held: float = np.inf) -> np.ndarray:

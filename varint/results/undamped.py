@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from varint.model.forces.beam_element import BeamElement
 from varint.results.dissipation import ranges_of
 from varint.results.recorded_motion import RecordedMotion
 from varint.results.resolution import Unresolved
@@ -33,15 +34,18 @@ def diagonal_factor(nodes: int, z: np.ndarray) -> np.ndarray:
     return above / below
 
 
-def find_undamped(trajectory: RecordedMotion, dt: float, factor: Factor, method: str, remedy: str) -> Unresolved | None:
+def find_undamped(
+    trajectory: RecordedMotion, dt: float, factor: Factor, method: str, remedy: str, beams: bool = False
+) -> Unresolved | None:
     """Return the `Unresolved` of a run whose steps of ``dt``, s, leave more than MOST of a momentum, of z above STRONG.
 
-    By the inertias at its start. ``factor``: R (n,) by z (n,); ``method``, ``remedy``: parts of the message.
+    By the inertias at its start; along ``beams`` alone, or all dampers. ``factor``: R (n,) by z (n,); ``method``,
+    ``remedy``: parts of the message.
     """
     if not len(trajectory) or np.abs(factor(np.geomspace(STRONG, LARGEST, LOOKED_AT))).max() <= MOST:
         return None
     mechanism = trajectory.mechanism
-    ranges = ranges_of(mechanism, trajectory.state(0), dt, STRONG, at_start=True)
+    ranges = ranges_of(mechanism, trajectory.state(0), dt, STRONG, at_start=True, beams=beams)
     if ranges is None:
         return None
     lasting = (ranges.most >= STRONG) & (np.abs(factor(ranges.most)) > MOST)
@@ -51,9 +55,11 @@ def find_undamped(trajectory: RecordedMotion, dt: float, factor: Factor, method:
     z, share = float(ranges.most[k]), abs(float(factor(ranges.most[k : k + 1])[0]))
     below = np.geomspace(STRONG, z, LOOKED_AT)
     most = below[np.argmax(np.abs(factor(below)) > MOST)]
+    force = mechanism.forces[ranges.damping.force[ranges.effort]]
+    remedy = "" if isinstance(force, BeamElement) else remedy  # whose damping goes by mean rates at any order
     body = mechanism.bodies[int(np.argmax(np.abs(ranges.damping.gradient[ranges.effort]).sum(axis=1)))].name
     message = (
         f"{ranges.described(mechanism, dt)}. A step of {method} leaves {share:.0%} of such a motion, which should end"
-        f" at once, and may turn it round. Take {remedy}, or dt below {LESS * dt * most / z:.2g} s"
+        f" at once, and may turn it round. Take {remedy}{', or ' * bool(remedy)}dt below {LESS * dt * most / z:.2g} s"
     )
     return Unresolved(message, float(trajectory.t[0]), body)

@@ -62,11 +62,16 @@ def check_moves(mechanism: Mechanism, tape: Tape, j: int, margin: np.ndarray) ->
 
 
 def check_determined(mechanism: Mechanism, ws: Workspace) -> None:
-    """Raise ArgumentError where a gradient depends on how redundant contacts share their forces."""
-    contact = int(ws.contacts.undetermined[0]) - 1
+    """Raise ArgumentError where a gradient depends on how redundant contacts share their forces, or has too many."""
+    contact, compiled = abs(int(ws.contacts.undetermined[0])) - 1, mechanism.compiled
     if contact >= 0:
-        compiled = mechanism.compiled
         force = mechanism.forces[compiled.force[compiled.plan.contacts.element[contact]]]
+    if ws.contacts.undetermined[0] < 0:
+        raise ArgumentError(
+            f"{force.label} has points beyond the {len(ws.contacts.inside)} that touch at once of which a gradient can"
+            " be taken: leave some of them out"
+        )
+    if contact >= 0:
         raise ArgumentError(
             f"the forces of {force.label} are not determined, as more points touch than are needed, and the motion"
             " depends on how they share the load: it has no derivative then. Take three points that are not in a line"

@@ -281,7 +281,7 @@ class Variational(Method):
 def _find_undamped(trajectory: Trajectory) -> Unresolved | None:
     """Return the `Unresolved` of a run of several stages a step, or with deformable bodies, that leaves damped motions.
 
-    Other steps end them, see `varint.step.damping`.
+    Other steps end them, see `varint.step.damping`, but for those of elements of beams.
     """
     scheme, dt, called = (
         find_scheme(None, trajectory.settings["scheme"]),
@@ -293,7 +293,7 @@ def _find_undamped(trajectory: Trajectory) -> Unresolved | None:
         return find_undamped(trajectory, dt, scheme.factor, called, BY_ORDER_2)
     if soft_meshes(trajectory.mechanism):
         return find_undamped(trajectory, dt, scheme.factor, "runs with deformable bodies", "a smaller damping")
-    return None
+    return find_undamped(trajectory, dt, scheme.factor, f"order {scheme.order}", "", beams=True)
 
 
 def _lobatto() -> Any:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from varint.model.forces import LAWS
+from varint.model.forces.contact import HUNT_CROSSLEY
 from varint.results.dissipation import slopes_of_laws
 from varint.step.damping.choice import LEAD, WHOLE, choose_leads
 from varint.step.damping.end_rates import apply_ahead, differentiate_ahead
@@ -15,6 +16,7 @@ from varint.step.plan import Plan, Workspace
 COMPARED = 0.02  # z from which on an effort is compared with the others
 REACHED = 0.5  # sum of z over the efforts on a body from which on any of them may be strong in the run
 ALL_STRONG = 1.0  # of that sum: without comparisons
+DEEP = LAW_NAMES.index(HUNT_CROSSLEY.name)
 LENGTH = KIND_NAMES.index("length")
 SPEED = 0.25  # of the size of the parts in a step: so fast a body may be, for quadratic resistance
 
@@ -51,7 +53,7 @@ def start_damping(plan: Plan, ws: Workspace, dt: float) -> None:
     some, some_loads = np.flatnonzero(z > COMPARED), np.flatnonzero(load_z > COMPARED)
     count, first = some.size + some_loads.size, some.size
     if count > damping.law.size or count > MOST_EFFORTS:
-        strong = [on_body[each].max() > ALL_STRONG for each in bodies]
+        strong = [on_body[each].max() > ALL_STRONG and slope[n] > 0.0 for n, each in enumerate(bodies)]
         damping.lead[law] = np.where(strong, np.where(bends, WHOLE, LEAD), 0.0)
         strong_load = on_body[plan.loads.body[load]] > ALL_STRONG
         damping.load_lead[load] = np.where(strong_load, np.where(load_bends, WHOLE, LEAD), 0.0)
@@ -66,14 +68,20 @@ def start_damping(plan: Plan, ws: Workspace, dt: float) -> None:
 
 
 def _laws(plan: Plan, ws: Workspace, dt: float) -> tuple[np.ndarray, ...]:
-    """Return numbers, sums, slopes and z of the laws that dissipate, of bodies without joints."""
+    """Return numbers, sums, slopes and z of the laws that dissipate, of bodies without joints.
+
+    Of laws whose slope depends on their value the slope is 0 and z infinite.
+    """
     laws, measures, work = plan.laws, plan.measures, ws.efforts
     slopes = np.maximum(slopes_of_laws(plan), -work.law_by_rate)
     of_sum = np.searchsorted(laws.sum_law, np.arange(laws.kind.size), side="right") - 1
     plain = np.zeros(laws.sum_law.size - 1, dtype=bool)
     plain[laws.other[laws.other >= plan.compliant.joint_sum.size]] = True
     plain &= ~measures.fused[np.minimum(laws.sum_first[:-1], measures.fused.size - 1)]
-    law = np.flatnonzero((slopes > 0.0) & plain[of_sum])
+    deep = laws.kind == DEEP
+    deep[deep] = laws.parameter[laws.first[deep] + HUNT_CROSSLEY.parameters.index("damping")] > 0.0
+    slopes[deep] = 0.0
+    law = np.flatnonzero(((slopes > 0.0) | deep) & plain[of_sum])
     if not law.size:
         return law, law, slopes[law], slopes[law]
     gradient = work.gradient
@@ -86,7 +94,7 @@ def _laws(plan: Plan, ws: Workspace, dt: float) -> tuple[np.ndarray, ...]:
     turned = np.where((measures.kind == LENGTH)[:, None], most, turned)  # in any pose
     each = np.sum(np.sum(push * push, axis=2) * by_force[measures.body] + turned, axis=1)
     z = [
-        dt * slopes[f] * each[laws.sum_first[s] : laws.sum_first[s + 1]].sum()
+        np.inf if deep[f] else dt * slopes[f] * each[laws.sum_first[s] : laws.sum_first[s + 1]].sum()
         for f, s in zip(law, of_sum[law], strict=True)
     ]
     return law, of_sum[law], slopes[law], np.array(z)

@@ -42,17 +42,21 @@ def slip_place(ws, k):
 
 
 @njit
-def list_touching(plan, ws):
-    """List the contacts that take part in ``ws.contacts.inside``, and return their number.
+def list_touching(plan, ws, modes, carried):
+    """List the contacts that count in ``ws.contacts.inside``, and return their number.
 
-    NOBODY where they are more than it holds: what depends on them counts as undetermined.
+    Those that take part, but for open ones by their ``modes`` (nk,), unless ``carried``, the gradient by what the stage
+    hands on, has a part by their slip. NOBODY where they are more than it holds: `undetermined` has the first of these
+    then, and a minus.
     """
     work, count = ws.contacts, 0
     for k in range(plan.contacts.body.size):
-        if not work.taking[k]:
+        at = slip_place(ws, k)
+        open_now = modes[k] == APART and carried[at] == 0.0 and carried[at + 1] == 0.0 and carried[at + 2] == 0.0
+        if open_now or not work.taking[k]:
             continue
         if count == work.inside.size:
-            work.undetermined[0] = 1
+            work.undetermined[0] = -(k + 1)
             return NOBODY
         work.inside[count] = k
         count += 1

@@ -65,7 +65,7 @@ def solution_back(plan: Plan, ws: Workspace, work: Tangent, state: Float2, carri
     ws.increment_row[:] = 0.0
     mass_pivots(plan, ws.ldu.D)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, 0, 0)
-    count = list_touching(plan, ws)
+    count = list_touching(plan, ws, ws.contacts.mode, carried)
     if count == NOBODY:
         return
     for m in range(count):

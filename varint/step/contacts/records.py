@@ -115,7 +115,8 @@ class ContactWork(CompiledRecord, writable=True):
     by_impulse: Annotated[Float3, "contacts 3 3"]
     back_order: Annotated[Int2, "2 inside_rows"]
     redundant: Int1  # stages, and problems at nodes, whose forces the contacts do not determine
-    undetermined: Int1  # 1 + the number of a contact on whose share of them the objective depends, 0: none
+    # 1 + the number of a contact on whose share of them the objective depends, 0: none; minus that of one too many
+    undetermined: Int1
 
 
 @dataclass(frozen=True, eq=False)

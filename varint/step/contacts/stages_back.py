@@ -46,7 +46,7 @@ def stage_back(
     """
     contacts = ws.contacts
     work.state[ws.efforts.state.size :] = 0.0
-    count = list_touching(plan, ws)
+    count = list_touching(plan, ws, tape.contacts.mode[stage], carried)
     if count == NOBODY:
         return
     for m in range(count):

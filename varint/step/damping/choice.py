@@ -31,6 +31,7 @@ from varint.step.damping.end_rates import rates_at_start
 from varint.step.dense import add_scaled6, copy_motions, dot6
 from varint.step.efforts import clear_rows
 from varint.step.intervals import StepSpan
+from varint.step.laws import law_effort
 from varint.step.ldu import solve_again, solve_newton
 from varint.step.measures import weighted_measure
 from varint.step.plan import Plan, Workspace
@@ -53,7 +54,7 @@ def choose_leads(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     project(plan, ws, pose)
     copy_motions(ws.increment_body, damping.start)
     if damping.count[0] > 0:
-        _choose(plan, damping, abs(h))
+        _choose(plan, ws, abs(h))
     rates_at_start(plan, ws, pose)
 
 
@@ -61,14 +62,16 @@ def choose_leads(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
 def _find_mobility(plan, ws, pose):
     """Write rates by unit impulses along the efforts, of the bodies in their joints, to ``ws.damping.size`` (n, n).
 
-    ``pose``: number of the pose. Uses ``ws.ldu``, ``ws.jacobian[pose]``, ``ws.increment_body`` and ``increment_row``.
+    Also the values of their sums to ``value`` (n,). ``pose``: number of the pose. Uses ``ws.ldu``,
+    ``ws.jacobian[pose]``, ``ws.increment_body`` and ``increment_row``.
     """
     damping, work, step = ws.damping, ws.efforts, StepSpan(pose, pose, 1.0)
     for n in range(damping.count[0]):
-        s = damping.sum[n]
+        s, value = damping.sum[n], 0.0
         for m in range(plan.laws.sum_first[s] if s >= 0 else 0, plan.laws.sum_first[s + 1] if s >= 0 else 0):
-            near = work.value_near[m]
-            weighted_measure(plan, ws, m, near, ws.position[pose], ws.rotation[pose], work.gradient[m])
+            near, gradient = work.value_near[m], work.gradient[m]
+            value += weighted_measure(plan, ws, m, near, ws.position[pose], ws.rotation[pose], gradient)
+        damping.value[n] = value
     mass_pivots(plan, ws.ldu.D)
     clear_rows(plan, ws.released, ws.jacobian[pose])
     ws.increment_body[:] = 0.0
@@ -112,12 +115,18 @@ def _rate(plan, ws, n):
 
 
 @njit
-def _slope(plan, damping, n):
+def _slope(plan, ws, n, h):
     """Return the slope of effort n against its rate, N s/m or N m s/rad.
 
-    Of a quadratic resistance at the velocities ``damping.start`` (nb, 6).
+    Of a quadratic resistance at the velocities ``ws.damping.start`` (nb, 6). Of a law whose slope depends on its value,
+    the larger one of those where a stage of ``h`` s starts and where it would end without the law.
     """
-    load = damping.load[n]
+    damping, load = ws.damping, ws.damping.load[n]
+    if load < 0 and damping.slope[n] == 0.0:
+        f, slope = damping.law[n], 0.0
+        for value in (damping.value[n], damping.value[n] + h * _rate(plan, ws, n)):
+            slope = max(slope, -law_effort(plan, ws.efforts, f, value, 0.0, 0.5 * h)[2])
+        return slope
     if load < 0 or plan.loads.power[load] == 1:
         return damping.slope[n]
     motion = damping.start[plan.loads.body[load]]
@@ -126,11 +135,15 @@ def _slope(plan, damping, n):
 
 
 @njit
-def _choose(plan, damping, h):
-    """Write ``lead`` (laws,) and ``load_lead`` (loads,) of ``damping``, in a stage of ``h`` s, as the module says."""
+def _choose(plan, ws, h):
+    """Write ``lead`` (laws,) and ``load_lead`` (loads,) of ``ws.damping``, in a stage of ``h`` s, as the module says.
+
+    Velocities at its start are in ``ws.increment_body`` (nb, 6).
+    """
+    damping = ws.damping
     count, size, now, total, alone = damping.count[0], damping.size, damping.now, damping.total, damping.alone
     for n in range(count):
-        now[n] = _slope(plan, damping, n)
+        now[n] = _slope(plan, ws, n, h)
         for j in range(count):
             size[j, n] = h * now[n] * abs(size[j, n])
         alone[n] = size[n, n] > (BENDS if damping.bends[n] else SWINGS)

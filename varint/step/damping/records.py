@@ -22,7 +22,9 @@ class Damping(CompiledRecord, writable=True):
     sum: Annotated[Int1, "damped"]  # along which it acts, -1 for one of a load
     load: Annotated[Int1, "damped"]  # its number, -1 for one of a law
     axis: Annotated[Int1, "damped"]  # of a load: 0 to 5
-    slope: Annotated[Float1, "damped"]  # the largest against its rate, N s/m or N m s/rad; of a load at its speed
+    # the largest against its rate, N s/m or N m s/rad; of a load at its speed; 0 of a law where it depends on its value
+    slope: Annotated[Float1, "damped"]
+    value: Annotated[Float1, "damped"]  # scratch: of its sum, at the start of a stage
     size: Annotated[Float2, "damped damped"]  # scratch: rates by unit impulses, then h c_k |Y_jk|
     now: Annotated[Float1, "damped"]  # scratch: slopes of a stage
     total: Annotated[Float1, "damped"]  # scratch: their sum over efforts along one sum
