@@ -15,7 +15,8 @@ from varint.model.rotation_vectors import matrix_from_vector
 from varint.results.inputs.at_times import InputsAtTimes
 
 CONSTRAINTS = {name for name in NAMES if "Prescribed" in name} | {
-    "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap", "Attachment", *OF_RATES,
+    "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap", "Attachment", "UserConstraint",
+    *OF_RATES,
 }  # fmt: skip
 SMOOTH = [name for name in IN_STEPS if name not in CONSTRAINTS]
 

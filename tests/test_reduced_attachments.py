@@ -129,7 +129,9 @@ def test_a_state_that_leaves_one_open_is_refused():
     mechanism = hung()
     state = mechanism.state()
     apart = replace(state, position=state.position + np.eye(6)[3][:, None] * (0.1, 0, 0))
-    with pytest.raises(vi.StateError, match=r"leaves a joint or an attachment .* m open: mechanism.assemble"):
+    with pytest.raises(
+        vi.StateError, match=r"leaves a joint, an attachment or a constraint .* m open: mechanism.assemble"
+    ):
         vi.redmax.simulate(mechanism, 0.1, state=apart)
 
 
