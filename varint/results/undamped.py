@@ -45,6 +45,8 @@ def find_undamped(
     if not len(trajectory) or np.abs(factor(np.geomspace(STRONG, LARGEST, LOOKED_AT))).max() <= MOST:
         return None
     mechanism = trajectory.mechanism
+    if beams and not any(isinstance(force, BeamElement) for force in mechanism.forces):
+        return None
     ranges = ranges_of(mechanism, trajectory.state(0), dt, STRONG, at_start=True, beams=beams)
     if ranges is None:
         return None

@@ -31,7 +31,7 @@ from varint.step.damping.end_rates import rates_at_start
 from varint.step.dense import add_scaled6, copy_motions, dot6
 from varint.step.efforts import clear_rows
 from varint.step.intervals import StepSpan
-from varint.step.laws import law_effort
+from varint.step.laws import other_law_effort
 from varint.step.ldu import solve_again, solve_newton
 from varint.step.measures import weighted_measure
 from varint.step.plan import Plan, Workspace
@@ -125,7 +125,7 @@ def _slope(plan, ws, n, h):
     if load < 0 and damping.slope[n] == 0.0:
         f, slope = damping.law[n], 0.0
         for value in (damping.value[n], damping.value[n] + h * _rate(plan, ws, n)):
-            slope = max(slope, -law_effort(plan, ws.efforts, f, value, 0.0, 0.5 * h)[2])
+            slope = max(slope, -other_law_effort(plan, ws.efforts, f, value, 0.0, 0.5 * h)[2])
         return slope
     if load < 0 or plan.loads.power[load] == 1:
         return damping.slope[n]
