@@ -24,10 +24,8 @@ from pathlib import Path
 LIMIT = 1.03  # of a ratio
 COUNTS = Path(__file__).with_name("instructions.json")
 FEW, MORE = 1, 2  # steps whose difference is counted
-VARIED, MANY = (
-    "n = 2",
-    21,
-)  # works whose steps differ, as one has an increment more than the next, and the steps of these
+# works whose steps differ, as one has an increment more than the next, and how many of their steps are counted
+VARIED = {"chain, n = 2": 21, "beam of eight elements": 6}
 TRACEME, CONT, SINGLESTEP = 0, 7, 9  # requests of ptrace
 PROCESSOR = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma,+bmi,+bmi2,+sse4.1,+sse4.2,+popcnt"}
 MADE_WITH = {name: version(name) for name in ("numba", "llvmlite")}
@@ -82,7 +80,7 @@ def be_walked() -> None:
 
 def _more(name: str) -> int:
     """Return how many steps of a work are counted beside `FEW`."""
-    return MANY if name == VARIED else MORE
+    return VARIED.get(name, MORE)
 
 
 def count() -> Iterator[int]:
