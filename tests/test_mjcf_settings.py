@@ -26,7 +26,7 @@ def loaded(written, **attributes):
         ({"joint": 'solreflimit="0.3"'}, "'solreflimit', of soft constraints"),
         ({"geom": 'solmix="3" margin="0.1"'}, "'solmix', 'margin', of contacts"),
         ({"geom": 'contype="3"'}, "'contype', pairs that collide, which import_report.contacts has"),
-        ({"geom": 'rgba="1 0 0 1"', "site": 'group="2"'}, "'rgba', 'group', of pictures"),
+        ({"geom": 'group="1"', "site": 'rgba="1 0 0 1"'}, "'group', 'rgba', of pictures"),
         ({"site": 'euler="1 0 0"'}, "'euler', of sites, which are points"),
         ({"joint": 'user="1 2"'}, "'user', data of users"),
         ({"joint": 'actuatorgravcomp="true"'}, "'actuatorgravcomp', the force against gravity"),

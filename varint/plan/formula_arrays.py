@@ -1,10 +1,10 @@
 """Arrays of the plan: functions of users of the poses of bodies, and the measures that are parts of them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from varint.measures.formula import FormulaMeasure
 from varint.model.structure import Structure
 from varint.plan.roles import Roles
 
@@ -14,7 +14,9 @@ def formula_arrays(structure: Structure, roles: Roles, places: Sequence[int], sl
 
     ``places``: of the measures of forces among the ``count`` of the plan.
     """
-    parts = [(m, one) for m, one in zip(places, roles.measures, strict=True) if isinstance(one, FormulaMeasure)]
+    parts: list[tuple[int, Any]] = [
+        (m, one) for m, one in zip(places, roles.measures, strict=True) if hasattr(one, "formula")
+    ]
     formulas = list({id(one.formula): one for _, one in parts}.values())
     number = {id(one.formula): k for k, one in enumerate(formulas)}
     part_of = np.full(count if parts else 0, -1)

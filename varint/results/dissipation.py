@@ -13,7 +13,6 @@ import numpy as np
 from varint.base.errors import ArgumentError, VarintError
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces import LAWS
-from varint.model.forces.beam_element import BeamElement
 from varint.model.joints.base import Joint
 from varint.model.known_forces import USES
 from varint.model.motion import Slide
@@ -171,7 +170,7 @@ def _damping_at(mechanism: Mechanism, state: State, with_soft: bool, held: float
 def _slack_beams(mechanism: Mechanism, state: State, held: float) -> DampedEfforts:
     """Return the efforts of elements of beams at ``state`` with springs below ``held``, 1/s, times their dampers."""
     all_of_them = _damping_at(mechanism, state, True, held)
-    of_beam = np.array([isinstance(mechanism.forces[force], BeamElement) for force in all_of_them.force], dtype=bool)
+    of_beam = np.array([mechanism.forces[force].mean_rates for force in all_of_them.force], dtype=bool)
     return DampedEfforts(*(part[of_beam] for part in all_of_them))
 
 

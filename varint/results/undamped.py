@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from varint.model.forces.beam_element import BeamElement
 from varint.results.dissipation import ranges_of
 from varint.results.recorded_motion import RecordedMotion
 from varint.results.resolution import Unresolved
@@ -45,7 +44,7 @@ def find_undamped(
     if not len(trajectory) or np.abs(factor(np.geomspace(STRONG, LARGEST, LOOKED_AT))).max() <= MOST:
         return None
     mechanism = trajectory.mechanism
-    if beams and not any(isinstance(force, BeamElement) for force in mechanism.forces):
+    if beams and not any(force.mean_rates for force in mechanism.forces):
         return None
     ranges = ranges_of(mechanism, trajectory.state(0), dt, STRONG, at_start=True, beams=beams)
     if ranges is None:
@@ -58,7 +57,7 @@ def find_undamped(
     below = np.geomspace(STRONG, z, LOOKED_AT)
     most = below[np.argmax(np.abs(factor(below)) > MOST)]
     force = mechanism.forces[ranges.damping.force[ranges.effort]]
-    remedy = "" if isinstance(force, BeamElement) else remedy  # whose damping goes by mean rates at any order
+    remedy = "" if force.mean_rates else remedy
     body = mechanism.bodies[int(np.argmax(np.abs(ranges.damping.gradient[ranges.effort]).sum(axis=1)))].name
     message = (
         f"{ranges.described(mechanism, dt)}. A step of {method} leaves {share:.0%} of such a motion, which should end"

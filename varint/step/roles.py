@@ -42,7 +42,6 @@ change_at_end (end, row, c, out)
     add changes of the momenta at the end
 apply_roles (h, body, row, out_body, out_row)
     add changes of the residuals by the unknowns
-
 curve_roles (pose, moves, factor, out)
     add changes of the impulses of its rows, times a factor, by motions (nb, 6 or more, 8) from a pose
 
@@ -87,8 +86,8 @@ DERIVATIVES = {
     "at_end": "end, row, c, out",
     "at_end_back": "momentum, by_end, row",
     "apply": "h, body, row, out_body, out_row",
-    "curve": "pose, moves, factor, out",
     "apply_back": "h, body, row, out_body, out_row",
+    "curve": "pose, moves, factor, out",
 }
 
 
@@ -118,8 +117,8 @@ change_from_start_back = _in_turn("change_from_start_back", "from_start_back")
 change_at_end = _in_turn("change_at_end", "at_end")
 change_at_end_back = _in_turn("change_at_end_back", "at_end_back")
 apply_roles = _in_turn("apply_roles", "apply")
-curve_roles = _in_turn("curve_roles", "curve")
 apply_roles_back = _in_turn("apply_roles_back", "apply_back")
+curve_roles = _in_turn("curve_roles", "curve")
 
 
 def roles_of(plan: Plan) -> list[Role]:

@@ -18,8 +18,6 @@ from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Extrapolated
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
-from varint.model.forces.user_constraint import UserConstraint
-from varint.model.forces.velocity_rows import VelocityRows
 from varint.model.state import State
 from varint.results.inputs.at_nodes import Commands, Loads, called, is_controlled
 from varint.results.inputs.courses import cannot_start, starts_elsewhere, what_clashes
@@ -321,9 +319,9 @@ class MaximalRun(SteeredRun):
                     f" at {here:g}: give a state with mechanism.state(coordinates={{'{force.joint}': ...}})"
                 )
         for e, value in self.march.kept():
-            force = self.mechanism.forces[self.march.compiled.force[e]]
-            if isinstance(force, VelocityRows | UserConstraint) and not abs(value) <= LARGEST_GAP * largest:
-                raise StateError(force.starts_open(value))
+            starts_open = getattr(self.mechanism.forces[self.march.compiled.force[e]], "starts_open", None)
+            if starts_open is not None and not abs(value) <= LARGEST_GAP * largest:
+                raise StateError(starts_open(value))
 
     def named(self, node: int, body: int, joint: int) -> Failure:
         """Return the failure at ``node``, with names in place of the kernel's numbers."""

@@ -3,7 +3,6 @@
 import numpy as np
 
 from varint.model.forces import LAWS
-from varint.model.forces.contact import HUNT_CROSSLEY
 from varint.results.dissipation import slopes_of_laws
 from varint.step.damping.choice import LEAD, WHOLE, choose_leads
 from varint.step.damping.end_rates import apply_ahead, differentiate_ahead
@@ -16,7 +15,9 @@ from varint.step.plan import Plan, Workspace
 COMPARED = 0.02  # z from which on an effort is compared with the others
 REACHED = 0.5  # sum of z over the efforts on a body from which on any of them may be strong in the run
 ALL_STRONG = 1.0  # of that sum: without comparisons
-DEEP = LAW_NAMES.index(HUNT_CROSSLEY.name)
+DEEPENING = {  # number of each such law to the place of its damping among its parameters
+    LAW_NAMES.index(name): law.parameters.index("damping") for name, law in LAWS.items() if law.deepening
+}
 LENGTH = KIND_NAMES.index("length")
 SPEED = 0.25  # of the size of the parts in a step: so fast a body may be, for quadratic resistance
 
@@ -78,8 +79,10 @@ def _laws(plan: Plan, ws: Workspace, dt: float) -> tuple[np.ndarray, ...]:
     plain = np.zeros(laws.sum_law.size - 1, dtype=bool)
     plain[laws.other[laws.other >= plan.compliant.joint_sum.size]] = True
     plain &= ~measures.fused[np.minimum(laws.sum_first[:-1], measures.fused.size - 1)]
-    deep = laws.kind == DEEP
-    deep[deep] = laws.parameter[laws.first[deep] + HUNT_CROSSLEY.parameters.index("damping")] > 0.0
+    deep = np.zeros(laws.kind.size, dtype=bool)
+    for kind, place in DEEPENING.items():
+        of_kind = np.flatnonzero(laws.kind == kind)
+        deep[of_kind] = laws.parameter[laws.first[of_kind] + place] > 0.0
     slopes[deep] = 0.0
     law = np.flatnonzero(((slopes > 0.0) | deep) & plain[of_sum])
     if not law.size:

@@ -216,6 +216,7 @@ class Force(Frozen):
     of_poses: ClassVar[bool] = False  # it keeps functions of poses at zero
     restricted: ClassVar[bool] = False  # refused by most uses, see known_forces.py
     solved_for: ClassVar[bool] = False  # its effort follows from the motion that it leaves, as that of a contact
+    mean_rates: ClassVar[bool] = False  # its damping goes by mean rates over a step, at any order
     look: ClassVar[str] = "coil"  # of its line in pictures: "coil", "line" or "beam"
     activated: ClassVar[bool] = False  # its law's internal variable, or without one its input, is an activation, 0 to 1
 

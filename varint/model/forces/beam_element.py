@@ -40,6 +40,7 @@ class BeamElement(Force):
     damping: Values = field(default_factory=lambda: np.zeros(6), kw_only=True)
 
     look: ClassVar[str] = "beam"
+    mean_rates: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

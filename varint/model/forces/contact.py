@@ -38,7 +38,7 @@ def _hunt_crossley_potential(value: float, stiffness: float, damping: float, exp
 
 
 # the slope grows with the depth without bound: unknown
-HUNT_CROSSLEY = Law("hunt-crossley", _hunt_crossley, _hunt_crossley_potential, steepest=lambda: 0.0)
+HUNT_CROSSLEY = Law("hunt-crossley", _hunt_crossley, _hunt_crossley_potential, steepest=lambda: 0.0, deepening=True)
 
 
 @dataclass(frozen=True, eq=False)

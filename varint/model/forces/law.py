@@ -49,6 +49,8 @@ class Law(Shown):
         parameters that it names. None: the parameter ``damping`` if the law has one, else unknown.
     one_sided : bool
         Whether its effort is zero where ``damping`` would give it the other sign.
+    deepening : bool
+        Whether its slope against the rate, which ``damping`` scales, grows with the value without bound.
     along_path : bool
         Whether its measures are pieces of a path that are evaluated together (step/paths/measures.py).
     """
@@ -59,6 +61,7 @@ class Law(Shown):
     flow: Callable | None = None
     steepest: Callable[..., float] | None = None
     one_sided: bool = False
+    deepening: bool = False
     along_path: bool = False
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
