@@ -14,9 +14,9 @@ OF_ONE = {  # operations of one argument, by the names that numpy has for them
 
 @njit
 def apply_operation(code, a, b):
-    """Return the value of an operation on ``a`` and ``b``, and its derivatives by both.
+    """Return the value of an operation on two numbers ``a`` and ``b``, and its derivatives by both.
 
-    POWER: ``b`` is a constant, and has no derivative.
+    ``code``: ADD, ..., ABSOLUTE. POWER: ``b`` is a constant, and has no derivative.
     """
     if code == ADD:
         return a + b, 1.0, 1.0
@@ -64,7 +64,10 @@ def apply_operation(code, a, b):
 
 @njit
 def bend_operation(code, a, b, value, slope):
-    """Return the second derivatives by a and a, a and b, b and b; ``value``, ``slope`` by a: of `apply_operation`."""
+    """Return the second derivatives by a and a, a and b, b and b, of an operation on two numbers.
+
+    ``value``, ``slope``: a number each, the value and its derivative by a, of `apply_operation`.
+    """
     if code == MULTIPLY:
         return 0.0, 1.0, 0.0
     if code == DIVIDE:

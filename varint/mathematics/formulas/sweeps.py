@@ -39,14 +39,18 @@ def evaluate_formula(table, work, f, position, rotation):
 
 @njit
 def result_of(table, work, f, k):
-    """Return result k of formula f, after `evaluate_formula`."""
+    """Return result k of formula f, numbers both, after `evaluate_formula`.
+
+    ``table``: a `Formulas`; ``work``: its `FormulaWork`, of which ``value`` (operations,) is read.
+    """
     return work.value[table.output[table.output_first[f] + k]]
 
 
 @njit
 def pull_results(table, work, f, bent):
-    """Write the gradient of the sum of the results times ``work.factor`` to ``work.pull``.
+    """Write the gradient of the sum of the results times ``work.factor`` (outputs,) to ``work.pull`` (operations,).
 
+    ``table``: a `Formulas`; ``work``: its `FormulaWork`; ``f``: number of the formula.
     ``bent``: also its change along the motion in ``work.tangent`` to ``work.pull_change``, at constant factors.
     """
     first, size = table.first[f], table.first[f + 1] - table.first[f]
@@ -71,7 +75,7 @@ def pull_results(table, work, f, bent):
 
 @njit
 def pull_value(table, work, f, factor, bent):
-    """Apply `pull_results` to a ``factor`` times the only result of formula f."""
+    """Apply `pull_results` to a ``factor``, a number, times the only result of formula f."""
     work.factor[0] = factor
     pull_results(table, work, f, bent)
 
@@ -110,7 +114,7 @@ def _columns(pull, first, R):
 
 @njit
 def _turn(u, v, w):
-    """Return sum_j e_j x u_j of three columns."""
+    """Return sum_j e_j x u_j, (3,), of three columns ``u``, ``v``, ``w``, (3,) each."""
     return v[2] - w[1], w[0] - u[2], u[1] - v[0]
 
 
