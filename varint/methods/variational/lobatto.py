@@ -15,6 +15,7 @@ from varint.base.numba import STATE, allocate, role_arrays
 from varint.kinematics.turns import carrying, start_turns
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.stepped import PARTS, Grid, Marched, SteppedRun
+from varint.methods.variational.links import check_links, closures_of, link_tree
 from varint.methods.variational.lobatto_rule import node_rule
 from varint.model.joints.base import Z
 from varint.model.known_forces import USES, Use
@@ -30,7 +31,7 @@ from varint.runs.problem import Problem, Recording
 from varint.runs.run import Block, Failure, Run
 from varint.runs.running import Job
 from varint.runs.trajectory import Trajectory
-from varint.step.collocation.records import HingeTree, NodeWorkspace
+from varint.step.collocation.records import NodeWorkspace
 from varint.step.collocation.steps import march_nodes
 from varint.step.newton import CONVERGED
 from varint.step.nodes.efforts import evaluate_efforts
@@ -109,23 +110,7 @@ class Lobatto(Marched):
     def check(self, mechanism: Mechanism) -> None:
         """Raise ArgumentError for the first part of a mechanism that the method does not support."""
         super().check(mechanism)
-        remedy = "use varint.Variational"
-        for joint in mechanism.joints:
-            if joint.allowed != HINGE:
-                raise ArgumentError(
-                    f"varint.Lobatto supports trees of hinges only, and joint '{joint.name}' is a"
-                    f" {type(joint).__name__}: {remedy}"
-                )
-        plan = mechanism.compiled.plan
-        if len(mechanism.joints) > len(mechanism.bodies):
-            raise ArgumentError(f"varint.Lobatto supports trees only, and the joints close a loop: {remedy}")
-        for slot, rows in enumerate(plan.joints.pair):
-            if rows == 0:
-                name = mechanism.bodies[mechanism.compiled.order[slot]].name
-                raise ArgumentError(
-                    f"varint.Lobatto needs a joint between each body and the body or the world that carries it, and"
-                    f" '{name}' has none: {remedy}"
-                )
+        check_links(mechanism, self.called)
 
     def described(self) -> dict[str, Any]:
         """See `Marched`: the order."""
@@ -183,59 +168,25 @@ class Lobatto(Marched):
         warnings.warn(message, UnresolvedWarning, stacklevel=stacklevel)
 
 
-def hinge_tree(mechanism: Mechanism, state: State) -> HingeTree:
-    """Return the hinges of a mechanism that `Lobatto` supports; their angles are zero in ``state``."""
-    compiled, plan = mechanism.compiled, mechanism.compiled.plan
-    nb = len(mechanism.bodies)
-    R = np.concatenate([rotation_matrix(state.quat_wxyz[compiled.order]), np.eye(3)[None]])
-    axis, anchor, lever, turned = np.zeros((nb, 3)), np.zeros((nb, 3)), np.zeros((nb, 3)), np.zeros((nb, 3, 3))
-    for i in range(nb):
-        first, parent = plan.joints.rows[i], plan.joints.parent[i]
-        assert plan.joints.points[i] == 3
-        of_b, of_axis = plan.measures.w[first], plan.measures.w[first + 3]  # in axes of b
-        of_a = np.linalg.solve(plan.measures.u[first : first + 3], plan.measures.c[first : first + 3])  # in axes of a
-        turned[i] = R[parent].T @ R[i]
-        child_is_b = plan.joints.first_body[i] == 1
-        lever[i], anchor[i] = (of_b, of_a) if child_is_b else (of_a, of_b)
-        axis[i] = of_axis if child_is_b else turned[i].T @ of_axis
-        axis[i] /= np.linalg.norm(axis[i])
-    J = plan.bodies.inertia
-    moments = 0.5 * np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J
-    parent, mass, gravity = plan.joints.parent[:nb].copy(), plan.bodies.mass.copy(), plan.bodies.gravity.copy()
-    return HingeTree(parent, axis, anchor, lever, turned, mass, moments, gravity, _hinges_of_sums(plan))
-
-
-def _hinges_of_sums(plan: Plan) -> np.ndarray:
-    """Return, for each sum of measures (ns,), the one hinge whose angle it depends on, by the number of its body.
-
-    -1 for a sum that depends on more.
-    """
-    first, bodies, nb = plan.laws.sum_first, plan.measures.body, len(plan.bodies.mass)
-    hinge = np.full(len(first) - 1, -1)
-    for s in np.flatnonzero(np.diff(first) == 1):
-        pair = bodies[first[s]]
-        for i in pair[pair < nb].tolist():
-            if plan.joints.parent[i] == pair.sum() - i:
-                hinge[s] = i
-    return hinge
-
-
 class LobattoRun(SteppedRun):
     """See `varint.runs.run.Run`: a run of `Lobatto` with ``s`` nodes in a step."""
 
     def __init__(self, mechanism: Mechanism, s: int, grid: Grid, every: int, state: State) -> None:
         super().__init__(mechanism, None, grid, every, state)
         compiled, nb = mechanism.compiled, len(mechanism.bodies)
-        self.tree, self.rule = hinge_tree(mechanism, state), node_rule(s)
         self.plan, self.ws = compiled.plan, workspace(compiled.plan, functions=compiled.functions)
-        sizes = {"nb": nb, "bodies": nb + 1, "s": s, "q": s - 1, "blocks": (s - 1) ** 2, "past": 2 * s - 1}
-        sizes["ne"] = len(self.plan.elements.force)
+        self.tree, turned, coordinate = link_tree(mechanism, Lobatto.called, state)
+        self.closures, sizes = closures_of(self.plan, self.tree, s - 1)
+        self.rule, nl = node_rule(s), len(coordinate)
+        sizes |= {"nb": nb, "slots": nb + 1, "nl": nl, "links": nl + 1, "ne": len(self.plan.elements.force)}
+        sizes |= {"s": s, "q": s - 1, "blocks": (s - 1) ** 2, "past": 2 * s - 1}
         self.work: NodeWorkspace = allocate(NodeWorkspace, sizes)
-        self.work.rotation[:, nb] = np.eye(3)
-        order, R = compiled.order, rotation_matrix(state.quat_wxyz[compiled.order])
-        self.work.momentum[:, :3] = self.plan.bodies.mass[:, None] * state.velocity[order]
+        self.work.rotation[:, nl] = self.work.body_rotation[:, nb] = np.eye(3)
+        self.work.turned[:], self.work.coordinate[0] = turned, coordinate
+        order, R, link = compiled.order, rotation_matrix(state.quat_wxyz[compiled.order]), self.tree.link
+        self.work.momentum[link, :3] = self.plan.bodies.mass[:, None] * state.velocity[order]
         spin = np.einsum("nij,nj->ni", self.plan.bodies.inertia, state.angular_velocity[order])
-        self.work.momentum[:, 3:] = np.einsum("nij,nj->ni", R, spin)
+        self.work.momentum[link, 3:] = np.einsum("nij,nj->ni", R, spin)
         self.ws.quat[0, :-1] = state.quat_wxyz[order]
         start_turns(compiled, self.ws, state.turns, state.memory)
         self.turns = state.turns
@@ -312,7 +263,7 @@ class LobattoRun(SteppedRun):
         count = (self.done + steps) // self.every - self.done // self.every if steps else 1
         out = self._outputs(count)
         status, done, iterations = march_nodes(
-            self.plan, self.ws, self.tree, self.rule, self.work, self._inputs(steps),
+            self.plan, self.ws, self.tree, self.closures, self.rule, self.work, self._inputs(steps),
             self.done, steps, self.every, self.dt, out,
         )  # fmt: skip
         self.done += done

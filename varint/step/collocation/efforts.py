@@ -3,21 +3,23 @@
 At node j a force acts by the impulse h weight_j f, with f at the pose and the velocity there; the velocity is the
 derivative of the polynomials through the poses (theory.md section 16).
 
-Newton's matrix has the derivative of a law along a measure between the two bodies of a hinge, exact for its angle; of a
+Newton's matrix has the derivative of a law along a measure between the two bodies of a joint of one coordinate, exact for that; of a
 length the change of the lever is left out. Derivatives of other efforts are omitted: each iteration then leaves a share
 of the error, about h^2 stiffness / mass.
 """
 
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, turn_of, vector, write
+from varint.step.collocation.records import SLIDE
 from varint.step.laws import has_potential, law_effort, law_potential
 from varint.step.nodes.efforts import evaluate_efforts, keep_turns
 
 
 @njit
-def _write_velocities(rule, work, velocity, h, j):
+def _write_velocities(tree, rule, work, velocity, h, j):
     """Write the velocities of all bodies at node j, angular ones in axes of the bodies, to ``velocity`` (nb, 6)."""
-    for i in range(velocity.shape[0]):
+    for slot in range(velocity.shape[0]):
+        i = natural(tree.link[slot])
         R, line = work.rotation[j, i], (0.0, 0.0, 0.0)
         a, b, c = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)  # rows of dR/dt
         for k in range(1, rule.weight.size):
@@ -27,7 +29,7 @@ def _write_velocities(rule, work, velocity, h, j):
         x, y, z = _column(a, b, c, 0), _column(a, b, c, 1), _column(a, b, c, 2)
         p, q, r = _column_of(R, 0), _column_of(R, 1), _column_of(R, 2)
         turn = dot(r, y) - dot(q, z), dot(p, z) - dot(r, x), dot(q, x) - dot(p, y)
-        write(velocity[i], line, scale(0.5, turn))
+        write(velocity[slot], line, scale(0.5, turn))
 
 
 @njit(inline="always")
@@ -41,21 +43,22 @@ def _column_of(R, k):
 
 
 @njit
-def _evaluate_node(plan, ws, rule, work, given, h, j):
+def _evaluate_node(plan, ws, tree, rule, work, given, h, j):
     """Evaluate laws and loads at node j, inputs ``given`` (s, ne): their sums ``work.load``, powers ``work.power``."""
-    _write_velocities(rule, work, ws.velocity, h, j)
+    _write_velocities(tree, rule, work, ws.velocity, h, j)
     for e in range(given.shape[1]):
         ws.efforts.input[e] = given[j, e]
     work.load[:] = 0.0
-    evaluate_efforts(plan, ws, work.position[j], work.rotation[j], ws.velocity, 0.0, work.load, work.power)
+    evaluate_efforts(plan, ws, work.body_position[j], work.body_rotation[j], ws.velocity, 0.0, work.load, work.power)
 
 
 @njit
-def _add_impulses(rule, work, h, j):
+def _add_impulses(tree, rule, work, h, j):
     """Add ``work.load`` times h weight_j to the wrenches at node j."""
     share = h * rule.weight[j]
-    for i in range(work.load.shape[0]):
-        wrench, load = work.wrench[j, i], work.load[i]
+    for b in range(work.load.shape[0]):
+        i = natural(tree.link[b])
+        wrench, load = work.wrench[j, i], work.load[b]
         turn = rotate(work.rotation[j, i], turn_of(load))
         write(
             wrench, add(vector(wrench), scale(share, vector(load))), add(turn_of(wrench), scale(share, turn))
@@ -66,30 +69,31 @@ def _add_impulses(rule, work, h, j):
 def push_nodes(plan, ws, tree, rule, work, given, h):
     """Add the impulses of laws and loads to the wrenches at all nodes but the last.
 
-    Writes ``work.stiff`` and ``work.damp``, the derivatives of the moments about hinges by their angles and rates.
+    Writes ``work.stiff`` and ``work.damp``, the derivatives of the efforts along coordinates of links by these and their rates.
     ``given`` (s, ne): inputs at the nodes.
     """
     work.stiff[:] = 0.0
     work.damp[:] = 0.0
     for j in range(rule.weight.size - 1):
-        _evaluate_node(plan, ws, rule, work, given, h, j)
-        _add_impulses(rule, work, h, j)
-        for s in range(tree.hinge.size):
-            if tree.hinge[s] < 0:
+        _evaluate_node(plan, ws, tree, rule, work, given, h, j)
+        _add_impulses(tree, rule, work, h, j)
+        for s in range(tree.along.size):
+            if tree.along[s] < 0:
                 continue
-            i, m = natural(tree.hinge[s]), natural(plan.laws.sum_first[s])
-            side = natural(0 if plan.measures.body[m, 0] == i else 1)
+            i, m = natural(tree.along[s]), natural(plan.laws.sum_first[s])
+            side = natural(0 if plan.measures.body[m, 0] == tree.body[i] else 1)
             gradient, axis = ws.efforts.gradient[m, side], vector(work.axis[j, i])
-            turn = add(
-                rotate(work.rotation[j, i], turn_of(gradient)), cross(vector(work.offset[j, i]), vector(gradient))
-            )
-            along = dot(axis, turn)
+            if tree.motion[i] == SLIDE:
+                along = dot(axis, vector(gradient))
+            else:
+                turn = rotate(work.rotation[j, i], turn_of(gradient))
+                along = dot(axis, add(turn, cross(vector(work.offset[j, i]), vector(gradient))))
             work.stiff[j, i] += h * rule.weight[j] * ws.efforts.sum_by_value[s] * along * along
             work.damp[j, i] += rule.weight[j] * ws.efforts.sum_by_rate[s] * along * along
 
 
 @njit
-def finish_nodes(plan, ws, rule, work, given, h):
+def finish_nodes(plan, ws, tree, rule, work, given, h):
     """Add the impulses of the last node to its wrenches, and the works over the step to ``ws.efforts.work``.
 
     The effort of a law at rest, where it has a potential, does what that loses over the step: its power is taken off
@@ -97,7 +101,7 @@ def finish_nodes(plan, ws, rule, work, given, h):
     """
     last, own = rule.weight.size - 1, ws.efforts
     for j in range(last + 1):
-        _evaluate_node(plan, ws, rule, work, given, h, j)
+        _evaluate_node(plan, ws, tree, rule, work, given, h, j)
         share = h * rule.weight[j]
         for e in range(own.work.size):
             own.work[e] += share * work.power[e]
@@ -112,5 +116,5 @@ def finish_nodes(plan, ws, rule, work, given, h):
                     own.work[e] += law_potential(plan, f, value)
                 elif j == last:
                     own.work[e] -= law_potential(plan, f, value)
-    _add_impulses(rule, work, h, last)
+    _add_impulses(tree, rule, work, h, last)
     keep_turns(plan, own)

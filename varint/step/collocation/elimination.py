@@ -1,24 +1,37 @@
 """Newton's matrix of a collocation step (steps.py): elimination of the bodies from the leaves on, in O(nb q^3).
 
 Wrenches of a body at the nodes j = 0 .. q - 1 depend on its motions x at the nodes k = 1 .. q, W = D x + w, once all it
-carries is eliminated. With the free motion N = (axis x offset, axis) of its hinge at the nodes, the rigid motion T
-over the arm from the parent, the derivative K of the moment along the axis by the motion that moves them, and that of
-the laws along the angle, L,
+carries is eliminated. With its free motion N at the nodes, (axis x offset, axis) of a turn and (axis, 0) of a slide,
+the rigid motion T over the arm from the parent, the derivative K of N^T W by the motion that moves N, and that of the
+laws along the coordinate, L,
 
     E = N^T D N + K N + L    V = E^-1 (N^T D + K)    x = T x_p + N z    z = -E^-1 (open + N^T w) - V T x_p
     D_p += T^T (D - U V) T,    w_p += T^T (w + U z_0),    U = D N,  z_0 = z for x_p = 0
+
+A link without mass adds nothing to D. Closures are eliminated before the body at their top (closures.py).
 
 Motions of node j are those of number j - 1 in arrays of q, and wrenches of node 0 have no motion: the start is fixed.
 """
 
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, scale, sub, turn_of, vector, write
+from varint.step.collocation.closures import (
+    factor_closures,
+    find_multipliers,
+    lift_closures,
+    pass_closures,
+    pass_values,
+    solve_closures,
+    start_fills,
+    yield_turns,
+)
+from varint.step.collocation.records import SLIDE, WELD
 from varint.step.dense import add_scaled6, dot6
 
 
 @njit
 def _own_blocks(tree, rule, work, h, i):
-    """Write D of body i alone."""
+    """Write D of link i alone."""
     # a turn t of R_k turns T_j by S_jk (tr P - P^T) t with P = R_j Q R_k^T; one of R_j by (A_j - tr A_j) t
     q = rule.weight.size - 1
     for j in range(q):
@@ -49,24 +62,28 @@ def _own_blocks(tree, rule, work, h, i):
 
 
 @njit(inline="always")
-def _free_motion(work, j, i):
+def _free_motion(tree, work, j, i):
     axis = vector(work.axis[j, i])
+    if tree.motion[i] == SLIDE:
+        return axis, (0.0, 0.0, 0.0)
     return cross(axis, vector(work.offset[j, i])), axis
 
 
 @njit(inline="always")
-def _moment_change(work, j, i):
-    """K of node j: the change of the moment along the axis with the motion of body i, as its six factors."""
+def _turned_motion(tree, work, j, i):
+    """K of node j: the change of what is open by the free motion that moves with link i, as its six factors."""
     axis, offset, force = vector(work.axis[j, i]), vector(work.offset[j, i]), vector(work.carried[j, i])
+    if tree.motion[i] == SLIDE:
+        return (0.0, 0.0, 0.0), cross(axis, force)
     push = cross(force, axis)
     return scale(-1.0, push), add(cross(offset, push), cross(axis, vector(work.moment[j, i])))
 
 
 @njit
-def _write_hinge_blocks(work, i, q):
-    """U, the rows N^T D + K in V, and E of body i."""
+def _write_link_blocks(tree, work, i, q):
+    """U, the rows N^T D + K in V, and E of link i."""
     for j in range(q):
-        line, turn = _free_motion(work, j, i)
+        line, turn = _free_motion(tree, work, j, i)
         for k in range(q):
             D, V = work.D[i, j * q + k], work.V[i, j * q + k]
             for b in range(6):
@@ -75,10 +92,10 @@ def _write_hinge_blocks(work, i, q):
                     + D[3, b] * turn[0] + D[4, b] * turn[1] + D[5, b] * turn[2]
                 )  # fmt: skip
         if j > 0:
-            V, (force, torque) = work.V[i, j * q + j - 1], _moment_change(work, j, i)
+            V, (force, torque) = work.V[i, j * q + j - 1], _turned_motion(tree, work, j, i)
             write(V, add(vector(V), force), add(turn_of(V), torque))
     for k in range(q):
-        line, turn = _free_motion(work, k + 1, i)
+        line, turn = _free_motion(tree, work, k + 1, i)
         for j in range(q):
             D, U, V = work.D[i, j * q + k], work.U[i, j * q + k], work.V[i, j * q + k]
             for a in range(6):
@@ -91,7 +108,7 @@ def _write_hinge_blocks(work, i, q):
 
 @njit
 def _add_laws(rule, work, i, q):
-    """Add L, of the laws along the angle of body i's hinge, to E."""
+    """Add L, of the laws along the coordinate of link i, to E."""
     for j in range(q):
         for k in range(q):
             work.E[i, j, k] += work.damp[j, i] * rule.slope[j, k + 1]
@@ -116,8 +133,36 @@ def _invert(E, q):
 
 
 @njit
+def _invert_any(E, scratch, q):
+    """Replace E (q, q) by its inverse, with partial pivoting: what closures hold may have any minors."""
+    order = scratch[0]
+    for c in range(q):
+        best = c
+        for j in range(c + 1, q):
+            if abs(E[j, c]) > abs(E[best, c]):
+                best = j
+        order[c] = best
+        for k in range(q):
+            E[c, k], E[best, k] = E[best, k], E[c, k]
+        f = 1.0 / E[c, c]
+        E[c, c] = 1.0
+        for k in range(q):
+            E[c, k] *= f
+        for j in range(q):
+            if j != c:
+                g = E[j, c]
+                E[j, c] = 0.0
+                for k in range(q):
+                    E[j, k] -= g * E[c, k]
+    for c in range(q - 1, -1, -1):
+        best = int(order[c])
+        for j in range(q):
+            E[j, c], E[j, best] = E[j, best], E[j, c]
+
+
+@njit
 def _over_pivots(work, i, q):
-    """Replace V of body i by E^-1 V."""
+    """Replace V of link i by E^-1 V."""
     nb = work.E.shape[0]
     for k in range(q):
         for j in range(q):
@@ -131,7 +176,7 @@ def _over_pivots(work, i, q):
 
 @njit
 def _add_to_parent(work, i, p, q):
-    """Add T^T (D - U V) T of body i to D of its parent."""
+    """Add T^T (D - U V) T of link i to D of its parent."""
     for j in range(q):
         arm = sub(vector(work.position[j, i]), vector(work.position[j, p]))
         for k in range(q):
@@ -162,49 +207,78 @@ def _add_row(out, f, line, turn):
 
 
 @njit
-def eliminate(tree, rule, work, h):
-    """Factor Newton's matrix at the present iterate: U, V and E of all bodies."""
-    nb, q = tree.mass.size, rule.weight.size - 1
-    for i in range(nb):
-        _own_blocks(tree, rule, work, h, i)
-    for i in range(nb - 1, -1, -1):
-        p = natural(tree.parent[i])
-        _write_hinge_blocks(work, i, q)
-        if tree.hinge.size:
-            _add_laws(rule, work, i, q)
-        _invert(work.E[i], q)
-        if p < nb:
-            _over_pivots(work, i, q)
+def eliminate(plan, tree, closures, rule, work, h):
+    """Factor Newton's matrix at the present iterate: U, V and E of all links, and the closures."""
+    nl, q, closed = tree.mass.size, rule.weight.size - 1, closures.rows[1] > closures.rows[0]
+    for i in range(nl):
+        if tree.mass[i] > 0.0:
+            _own_blocks(tree, rule, work, h, i)
+        else:
+            work.D[i] = 0.0
+    if closed:
+        start_fills(plan, tree, closures, work)
+    for i in range(nl - 1, -1, -1):
+        p, b = natural(tree.parent[i]), natural(tree.body[i])
+        if closed and tree.link[b] == i:
+            factor_closures(plan, tree, closures, work, b)
+        if tree.motion[i] != WELD:
+            _write_link_blocks(tree, work, i, q)
+            if tree.along.size:
+                _add_laws(rule, work, i, q)
+            if closed:
+                _invert_any(work.E[i], work.V[nl], q)
+            else:
+                _invert(work.E[i], q)
+            if p < nl:
+                _over_pivots(work, i, q)
+            if closed:
+                pass_closures(plan, tree, closures, work, i, b)
+        if p < nl:
             _add_to_parent(work, i, p, q)
+        if closed:
+            lift_closures(plan, tree, work, i, b)
+    if closed:
+        factor_closures(plan, tree, closures, work, tree.link.size)
 
 
 @njit
-def solve_turns(tree, work):
-    """Write the increments of the angles to ``work.turn``, by the factors at hand. Returns the largest, rad."""
-    nb, q = work.turn.shape
+def solve_turns(plan, tree, closures, work):
+    """Write the increments of the coordinates to ``work.turn``, by the factors at hand. Returns the largest.
+
+    Those of the closures' multipliers go to ``work.closures.row``, where the values of the rows are.
+    """
+    nl, q = work.turn.shape
+    closed = closures.rows[1] > closures.rows[0]
     work.motion[:] = 0.0
-    for i in range(nb - 1, -1, -1):
-        p, z = natural(tree.parent[i]), work.turn[i]
+    for i in range(nl - 1, -1, -1):
+        p, z, b = natural(tree.parent[i]), work.turn[i], natural(tree.body[i])
+        if closed and tree.link[b] == i:
+            solve_closures(plan, tree, closures, work, b)
         z[:] = 0.0
         for j in range(q):
-            line, turn = _free_motion(work, j, i)
+            line, turn = _free_motion(tree, work, j, i)
             w = work.motion[i, j]
             given = work.open[j, i] + dot(line, vector(w)) + dot(turn, turn_of(w))
             for k in range(q):
                 z[k] -= work.E[i, k, j] * given
-        if p < nb:
+        if closed:
+            pass_values(plan, closures, work, i, b)
+        if p < nl:
             for j in range(q):
                 w = work.motion[i, j]
                 for k in range(q):
                     add_scaled6(w, z[k], work.U[i, j * q + k])
                 arm = sub(vector(work.position[j, i]), vector(work.position[j, p]))
                 _add_row(work.motion[p, j], 1.0, vector(w), add(turn_of(w), cross(arm, vector(w))))
+    if closed:
+        solve_closures(plan, tree, closures, work, tree.link.size)
+        find_multipliers(plan, tree, closures, work, tree.link.size)
     largest = 0.0
-    for i in range(nb):
-        p, z = natural(tree.parent[i]), work.turn[i]
+    for i in range(nl):
+        p, z, b = natural(tree.parent[i]), work.turn[i], natural(tree.body[i])
         for k in range(q):
             x = work.motion[i, k]
-            if p < nb:
+            if p < nl:
                 above = work.motion[p, k]
                 arm = sub(vector(work.position[k + 1, i]), vector(work.position[k + 1, p]))
                 write(x, add(vector(above), cross(turn_of(above), arm)), turn_of(above))
@@ -212,8 +286,12 @@ def solve_turns(tree, work):
                     z[j] -= dot6(work.V[i, j * q + k], x)
             else:
                 x[:] = 0.0
+        if closed:
+            yield_turns(plan, closures, work, i, b)
         for k in range(q):
-            line, turn = _free_motion(work, k + 1, i)
+            line, turn = _free_motion(tree, work, k + 1, i)
             _add_row(work.motion[i, k], z[k], line, turn)
-            largest = max(largest, abs(z[k]))
+            largest = max(largest, abs(z[k]) / tree.unit[i])
+        if closed and tree.link[b] == i:
+            find_multipliers(plan, tree, closures, work, b)
     return largest

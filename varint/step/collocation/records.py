@@ -1,24 +1,46 @@
-"""Arrays of the collocation steps (collocation/steps.py): nb bodies, s nodes in a step, the first of them its start."""
+"""Arrays of the collocation steps (collocation/steps.py): nl links, s nodes in a step, the first of them its start."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from varint.base.numba import STATE, CompiledRecord, Float1, Float2, Float3, Float4, Int1
+from varint.base.numba import STATE, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2
+
+
+TURN, SLIDE, WELD = range(3)  # motions of a link
 
 
 @dataclass(frozen=True, eq=False)
-class HingeTree(CompiledRecord):
-    """A tree of hinges; a parent comes before its children, and the world after all bodies, at nb."""
+class LinkTree(CompiledRecord):
+    """A tree of links, each with one turn or slide against its parent; the world comes after all, at nl.
 
-    parent: Annotated[Int1, "nb"]
-    axis: Annotated[Float2, "nb 3"]  # unit vector, axes of the child
-    anchor: Annotated[Float2, "nb 3"]  # m, from the centre of the parent to the hinge, axes of the parent
-    lever: Annotated[Float2, "nb 3"]  # m, from the centre of the child to the hinge, axes of the child
-    turned: Annotated[Float3, "nb 3 3"]  # rotation of the child at angle zero, in axes of the parent
-    mass: Annotated[Float1, "nb"]  # kg
-    moments: Annotated[Float3, "nb 3 3"]  # integral of x x^T dm about the centre, axes of the body, kg m^2
+    The last link of a joint is its body, the others have no mass. A parent comes before its children.
+    """
+
+    parent: Annotated[Int1, "nl"]
+    motion: Annotated[Int1, "nl"]  # TURN, SLIDE or WELD
+    axis: Annotated[Float2, "nl 3"]  # unit vector, axes of the link
+    anchor: Annotated[Float2, "nl 3"]  # m, from the centre of the parent to the joint, axes of the parent
+    lever: Annotated[Float2, "nl 3"]  # m, from the centre of the link to the joint, axes of the link
+    unit: Annotated[Float1, "nl"]  # of an increment that counts as one: 1 rad, or the size of the parts, m
+    mass: Annotated[Float1, "nl"]  # kg
+    moments: Annotated[Float3, "nl 3 3"]  # integral of x x^T dm about the centre, axes of the link, kg m^2
     gravity: Annotated[Float1, "3"]  # m/s^2, world
-    hinge: Annotated[Int1, "sums"]  # the hinge whose angle alone a sum of measures depends on, -1 for none
+    link: Annotated[Int1, "nb"]  # of each body
+    body: Annotated[Int1, "nl"]  # slot of the body whose joint the link is of
+    ball: Annotated[Int1, "balls"]  # first of three links that are a ball
+    along: Annotated[Int1, "sums"]  # the link whose coordinate alone a sum of measures depends on, -1 for none
+
+
+@dataclass(frozen=True, eq=False)
+class Closures(CompiledRecord):
+    """The dense nodes of loop closures, see `Loops`; each of nr rows there is q here, one a node, row after row."""
+
+    rows: Annotated[Int1, "2"]  # first of the rows in the plan, and their end
+    node: Annotated[Int1, "dense_ends"]  # rows of dense node n are node[n] : node[n + 1]
+    low: Annotated[Int1, "dense"]  # first of the rows that it is coupled with
+    high: Annotated[Int1, "dense"]  # end of them
+    start: Annotated[Int1, "closed"]  # entry (r, s) is K[start[r] + s]
+    pair: Annotated[Int1, "link_ends"]  # entries of link n in `ClosureWork.reach` are pair[n] : pair[n + 1], by fill
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,34 +55,57 @@ class NodeRule(CompiledRecord):
 
 
 @dataclass(frozen=True, eq=False)
+class ClosureWork(CompiledRecord, writable=True):
+    """Arrays of the closures; an entry of a fill has a row and a node, j q + k."""
+
+    multiplier: Annotated[Float1, "closed", STATE]  # N s or N m s, of the impulses along rows at the nodes 0 .. q - 1
+    value: Annotated[Float2, "s rows"]  # of all rows of the plan at the nodes, m or rad
+    gradient: Annotated[Float4, "s rows 2 6"]  # by motions of both bodies: m, world, and rad, axes of the body
+    lower: Annotated[Float3, "fills blocks 6"]  # derivative of a closure's rows by the motions of a link
+    upper: Annotated[Float3, "fills blocks 6"]  # derivative of the link's wrenches by its multipliers
+    rise: Annotated[Float2, "pairs blocks"]  # `lower` along the free motion of a link
+    reach: Annotated[Float2, "pairs blocks"]  # E^-1 times `upper` along it
+    K: Annotated[Float1, "entries"]
+    scale: Annotated[Float1, "closed"]
+    pivot: Annotated[Int2, "2 closed"]
+    rank: Annotated[Int1, "dense"]
+    column: Annotated[Float2, "2 closed"]  # scratch
+    row: Annotated[Float1, "closed"]  # values of the rows on the way in, changes of multipliers on the way out
+
+
+@dataclass(frozen=True, eq=False)
 class NodeWorkspace(CompiledRecord, writable=True):
     """Work arrays of collocation steps; q = s - 1. Wrenches (force, torque), motions (shift, turn), world axes."""
 
-    angle: Annotated[Float2, "2 nb", STATE]  # rad, at the present node, and what rounding took off it
-    momentum: Annotated[Float2, "nb 6", STATE]  # at the present node, kg m/s and kg m^2/s, about the centres
-    past: Annotated[Float2, "past nb", STATE]  # rad, past nodes of the last two steps, less the present one, the last
+    coordinate: Annotated[Float2, "2 nl", STATE]  # rad or m, at the present node, and what rounding took off it
+    turned: Annotated[Float3, "nl 3 3", STATE]  # rotation of the link at coordinate zero, in axes of the parent
+    momentum: Annotated[Float2, "nl 6", STATE]  # at the present node, kg m/s and kg m^2/s, about the centres
+    past: Annotated[Float2, "past nl", STATE]  # coordinates at nodes of the last two steps, less the present ones
     known: Annotated[Int1, "2", STATE]  # steps in ``past``; how many nodes more than s were best to extrapolate from
-    by: Annotated[Float2, "s nb"]  # rad, angles at the nodes of the step, less those at its start
-    joint: Annotated[Float3, "nb 3 3"]  # rotation of the child at the start, axes of the parent
-    position: Annotated[Float3, "s bodies 3"]  # m, world
-    rotation: Annotated[Float4, "s bodies 3 3"]
-    shift: Annotated[Float3, "s bodies 3"]  # `position` less that at the start, without cancellation
-    change: Annotated[Float4, "s bodies 3 3"]  # `rotation` less that at the start, without cancellation
-    axis: Annotated[Float3, "s nb 3"]  # of the hinge, world
-    offset: Annotated[Float3, "s nb 3"]  # m, from the hinge to the centre of the child, world
-    wrench: Annotated[Float3, "s nb 6"]  # of a body alone: derivative of the discrete action by its pose at a node
-    carried: Annotated[Float3, "s nb 6"]  # of the body and all that it carries, about its centre
-    moment: Annotated[Float3, "s nb 3"]  # of `carried` about the hinge
-    open: Annotated[Float2, "s nb"]  # of `moment` along the axis: zero at the solution
-    spread: Annotated[Float4, "s nb 3 3"]  # rotation times ``HingeTree.moments``
-    tilt: Annotated[Float4, "s nb 3 3"]  # `spread` times the rotations differentiated, transposed
-    D: Annotated[Float4, "bodies blocks 6 6"]  # derivative of the wrench at node j by the motion at node k + 1, j q + k
-    U: Annotated[Float3, "bodies blocks 6"]  # D times the free motions
-    V: Annotated[Float3, "bodies blocks 6"]  # E^-1 times the rows of D along the axes
-    E: Annotated[Float3, "nb q q"]  # inverse of the pivots of a hinge
-    motion: Annotated[Float3, "bodies q 6"]  # wrenches on the way in, motions on the way out
-    turn: Annotated[Float2, "nb q"]  # rad, increments of the angles
+    by: Annotated[Float2, "s nl"]  # coordinates at the nodes of the step, less those at its start
+    joint: Annotated[Float3, "nl 3 3"]  # rotation of the link at the start, axes of the parent
+    position: Annotated[Float3, "s links 3"]  # m, world
+    rotation: Annotated[Float4, "s links 3 3"]
+    shift: Annotated[Float3, "s links 3"]  # `position` less that at the start, without cancellation
+    change: Annotated[Float4, "s links 3 3"]  # `rotation` less that at the start, without cancellation
+    axis: Annotated[Float3, "s nl 3"]  # of the motion, world
+    offset: Annotated[Float3, "s nl 3"]  # m, from the joint to the centre of the link, world
+    wrench: Annotated[Float3, "s nl 6"]  # of a link alone: derivative of the discrete action by its pose at a node
+    carried: Annotated[Float3, "s nl 6"]  # of the link and all that it carries, about its centre
+    moment: Annotated[Float3, "s nl 3"]  # of `carried` about the joint
+    open: Annotated[Float2, "s nl"]  # of `carried` along the free motion: zero at the solution
+    spread: Annotated[Float4, "s nl 3 3"]  # rotation times ``LinkTree.moments``
+    tilt: Annotated[Float4, "s nl 3 3"]  # `spread` times the rotations differentiated, transposed
+    D: Annotated[Float4, "links blocks 6 6"]  # derivative of the wrench at node j by the motion at node k + 1, j q + k
+    U: Annotated[Float3, "links blocks 6"]  # D times the free motions
+    V: Annotated[Float3, "links blocks 6"]  # E^-1 times the rows of D along them
+    E: Annotated[Float3, "nl q q"]  # inverse of the pivots of a link
+    motion: Annotated[Float3, "links q 6"]  # wrenches on the way in, motions on the way out
+    turn: Annotated[Float2, "nl q"]  # increments of the coordinates
     load: Annotated[Float2, "nb 6"]  # of laws and loads at a node: N, world, and N m, axes of the body
+    body_position: Annotated[Float3, "s slots 3"]  # of the bodies, by slot
+    body_rotation: Annotated[Float4, "s slots 3 3"]
+    closures: ClosureWork
     power: Annotated[Float1, "ne"]  # of their elements, W
-    stiff: Annotated[Float2, "s nb"]  # derivative of `open` at a node by the angle there, of laws along hinges
-    damp: Annotated[Float2, "s nb"]  # the same by the rate of the angle, over the step
+    stiff: Annotated[Float2, "s nl"]  # derivative of `open` at a node by the coordinate there, of laws along it
+    damp: Annotated[Float2, "s nl"]  # the same by its rate, over the step

@@ -24,7 +24,8 @@ from varint.mathematics.sums import two_sum
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
 from varint.step.collocation.efforts import finish_nodes, push_nodes
 from varint.step.collocation.elimination import eliminate, solve_turns
-from varint.step.collocation.records import HingeTree, NodeRule, NodeWorkspace
+from varint.step.collocation.closures import move_multipliers, place_closures, push_closures, show_bodies
+from varint.step.collocation.records import SLIDE, Closures, LinkTree, NodeRule, NodeWorkspace
 from varint.step.configuration import place
 from varint.step.efforts import has_efforts
 from varint.step.newton import CONVERGED, NOT_CONVERGED
@@ -36,7 +37,8 @@ LONGEST = 1.0  # rad, increment of an angle: a longer one is a step that does no
 SHARED = 0.05  # the next increment takes the same factors where the last one was this share of the one before, or less
 ENOUGH = 1e-17  # rad: an increment below that is left out
 SMALL, STALLED = 1e-11, 0.3  # rad, and share of the increment before: increments that are round-off
-START_AHEAD = 2  # steps before angles are extrapolated
+START_AHEAD = 2  # steps before coordinates are extrapolated
+TILT = 0.3  # rad, of the second angle of a ball: from there on its angles are counted anew
 
 
 @njit(inline="always")
@@ -63,55 +65,70 @@ def _turned(row, axis, sine, versine):
 
 
 @njit
-def start_poses(tree, work):
-    """Poses at the present node, node 0, from its angles."""
+def start_poses(plan, ws, tree, closures, work):
+    """Poses at the present node, node 0, from its coordinates."""
     for i in range(tree.mass.size):
-        p, axis, angle = natural(tree.parent[i]), vector(tree.axis[i]), work.angle[0, i] + work.angle[1, i]
-        sine, versine = math.sin(angle), 2.0 * math.sin(0.5 * angle) ** 2
+        p, axis, R = natural(tree.parent[i]), vector(tree.axis[i]), work.rotation[0, i]
+        along = work.coordinate[0, i] + work.coordinate[1, i]
+        turn = 0.0 if tree.motion[i] == SLIDE else along
+        sine, versine = math.sin(turn), 2.0 * math.sin(0.5 * turn) ** 2
         for a in range(3):
-            row = _row(tree.turned[i], a)
+            row = _row(work.turned[i], a)
             x, y, z = add(row, _turned(row, axis, sine, versine))
             work.joint[i, a, 0], work.joint[i, a, 1], work.joint[i, a, 2] = x, y, z
-        R = work.rotation[0, i]
         for a in range(3):
             R[a, 0], R[a, 1], R[a, 2] = _times(work.rotation[0, p], work.joint[i], a)
-        x = sub(rotate(work.rotation[0, p], vector(tree.anchor[i])), rotate(R, vector(tree.lever[i])))
+        lever = vector(tree.lever[i])
+        if tree.motion[i] == SLIDE:
+            lever = sub(lever, scale(along, axis))
+        x = sub(rotate(work.rotation[0, p], vector(tree.anchor[i])), rotate(R, lever))
         x = add(vector(work.position[0, p]), x)
         work.position[0, i, 0], work.position[0, i, 1], work.position[0, i, 2] = x
-        _write_hinge(tree, work, i, 0)
+        _write_axis(tree, work, i, 0)
+    show_bodies(tree, work, 0)
+    if closures.rows[1] > closures.rows[0]:
+        place_closures(plan, ws, closures, work, 0)
 
 
 @njit(inline="always")
-def _write_hinge(tree, work, i, k):
+def _write_axis(tree, work, i, k):
     axis, offset = rotate(work.rotation[k, i], vector(tree.axis[i])), rotate(work.rotation[k, i], vector(tree.lever[i]))
     work.axis[k, i, 0], work.axis[k, i, 1], work.axis[k, i, 2] = axis
     work.offset[k, i, 0], work.offset[k, i, 1], work.offset[k, i, 2] = scale(-1.0, offset)
 
 
 @njit
-def _move_body(tree, work, i, k):
-    """Pose of body i at node k by ``work.by``, and its difference from that at the start; its parent is in place."""
-    # with C the rotation by the hinge, W that by the turn since the start: R = R_p C,  C = C_0 W, so that
+def _move_link(tree, work, i, k):
+    """Pose of link i at node k by ``work.by``, and its difference from that at the start; its parent is in place."""
+    # with C the rotation by the joint, W that by the turn since the start: R = R_p C,  C = C_0 W, so that
     #   R - R_0 = (R_p - R_p0) C_0 W + R_0 (W - 1)
-    p, axis, angle = natural(tree.parent[i]), vector(tree.axis[i]), work.by[k, i]
-    sine, versine = math.sin(angle), 2.0 * math.sin(0.5 * angle) ** 2
+    p, axis = natural(tree.parent[i]), vector(tree.axis[i])
     before, change, R = work.rotation[0, i], work.change[k, i], work.rotation[k, i]
-    for a in range(3):
-        start, carried = _row(before, a), _times(work.change[k, p], work.joint[i], a)
-        carried = add(carried, _turned(carried, axis, sine, versine))
-        change[a, 0], change[a, 1], change[a, 2] = add(carried, _turned(start, axis, sine, versine))
-        R[a, 0], R[a, 1], R[a, 2] = add(start, vector(change[a]))
-    x = sub(rotate(work.change[k, p], vector(tree.anchor[i])), rotate(change, vector(tree.lever[i])))
-    x = add(vector(work.shift[k, p]), x)
+    if tree.motion[i] == SLIDE:
+        for a in range(3):
+            change[a, 0], change[a, 1], change[a, 2] = _times(work.change[k, p], work.joint[i], a)
+            R[a, 0], R[a, 1], R[a, 2] = add(_row(before, a), vector(change[a]))
+        lever = sub(vector(tree.lever[i]), scale(work.coordinate[0, i] + work.coordinate[1, i], axis))
+        x = sub(scale(work.by[k, i], rotate(R, axis)), rotate(change, lever))
+    else:
+        angle = work.by[k, i]
+        sine, versine = math.sin(angle), 2.0 * math.sin(0.5 * angle) ** 2
+        for a in range(3):
+            start, carried = _row(before, a), _times(work.change[k, p], work.joint[i], a)
+            carried = add(carried, _turned(carried, axis, sine, versine))
+            change[a, 0], change[a, 1], change[a, 2] = add(carried, _turned(start, axis, sine, versine))
+            R[a, 0], R[a, 1], R[a, 2] = add(start, vector(change[a]))
+        x = scale(-1.0, rotate(change, vector(tree.lever[i])))
+    x = add(add(vector(work.shift[k, p]), rotate(work.change[k, p], vector(tree.anchor[i]))), x)
     work.shift[k, i, 0], work.shift[k, i, 1], work.shift[k, i, 2] = x
     x = add(vector(work.position[0, i]), x)
     work.position[k, i, 0], work.position[k, i, 1], work.position[k, i, 2] = x
-    _write_hinge(tree, work, i, k)
+    _write_axis(tree, work, i, k)
 
 
 @njit
-def _pull_body(tree, rule, work, h, i, j):
-    """Write the derivative of the action by the pose of body i at node j to ``work.wrench``, with Q R and A_j."""
+def _pull_link(tree, rule, work, h, i, j):
+    """Write the derivative of the action by the pose of link i at node j to ``work.wrench``, with Q R and A_j."""
     # divided by h at last: rows of S are zero in sum to the last bit, those of S / h would not be
     m, share = tree.mass[i], h * rule.weight[j]
     line, b, c, d = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -129,38 +146,47 @@ def _pull_body(tree, rule, work, h, i, j):
 
 
 @njit
-def _evaluate(plan, ws, tree, rule, work, given, h):
-    """Poses at the nodes by ``work.by``, and the torques about the hinges that are to vanish, ``work.open``."""
-    nb, s = tree.mass.size, rule.weight.size
-    for i in range(nb):
+def _evaluate(plan, ws, tree, closures, rule, work, given, h):
+    """Poses at the nodes by ``work.by``, and the efforts along free motions that are to vanish, ``work.open``."""
+    nl, s = tree.mass.size, rule.weight.size
+    for i in range(nl):
         for k in range(1, s):
-            _move_body(tree, work, i, k)
-        for j in range(s - 1):
-            _pull_body(tree, rule, work, h, i, j)
+            _move_link(tree, work, i, k)
+        if tree.mass[i] > 0.0:
+            for j in range(s - 1):
+                _pull_link(tree, rule, work, h, i, j)
+    closed = closures.rows[1] > closures.rows[0]
+    if has_efforts(plan) or closed:
+        for k in range(1, s):
+            show_bodies(tree, work, k)
     if has_efforts(plan):
         push_nodes(plan, ws, tree, rule, work, given, h)
-    for i in range(nb):
+    if closed:
+        for k in range(1, s):
+            place_closures(plan, ws, closures, work, k)
+        push_closures(plan, tree, closures, work)
+    for i in range(nl):
         write(
             work.wrench[0, i], add(vector(work.wrench[0, i]), vector(work.momentum[i])),
             add(turn_of(work.wrench[0, i]), turn_of(work.momentum[i])),
         )  # fmt: skip
         for j in range(s - 1):
             write(work.carried[j, i], vector(work.wrench[j, i]), turn_of(work.wrench[j, i]))
-    for i in range(nb - 1, -1, -1):
+    for i in range(nl - 1, -1, -1):
         p = natural(tree.parent[i])
         for j in range(s - 1):
             force, torque = vector(work.carried[j, i]), turn_of(work.carried[j, i])
             moment = add(torque, cross(vector(work.offset[j, i]), force))
             work.moment[j, i, 0], work.moment[j, i, 1], work.moment[j, i, 2] = moment
-            work.open[j, i] = dot(vector(work.axis[j, i]), moment)
-            if p < nb:
+            work.open[j, i] = dot(vector(work.axis[j, i]), force if tree.motion[i] == SLIDE else moment)
+            if p < nl:
                 arm, above = sub(vector(work.position[j, i]), vector(work.position[j, p])), work.carried[j, p]
                 write(above, add(vector(above), force), add(turn_of(above), add(torque, cross(arm, force))))
 
 
 @njit
 def _predict(rule, work):
-    """Start values of the angles: a polynomial through the last nodes, or no motion."""
+    """Start values of the coordinates: a polynomial through the last nodes, or no motion."""
     s, past, known = rule.weight.size, work.past.shape[0], work.known[0]
     first = past - s - work.known[1]
     for i in range(work.by.shape[1]):
@@ -195,23 +221,24 @@ def _remember(rule, work):
 
 
 @njit
-def _solve_step(plan, ws, tree, rule, work, given, h):
-    """Newton's method for the angles at the nodes of a step of ``h`` seconds. Returns status and iterations."""
+def _solve_step(plan, ws, tree, closures, rule, work, given, h):
+    """Newton's method for the coordinates at the nodes of a step of ``h`` seconds. Returns status and iterations."""
     # factors stay while increments shrink fast; the last increment is one that leaves less than ENOUGH
-    previous, factored = math.inf, False
+    previous, factored, closed = math.inf, False, closures.rows[1] > closures.rows[0]
     for iteration in range(1, ITERATIONS + 1):
-        _evaluate(plan, ws, tree, rule, work, given, h)
+        _evaluate(plan, ws, tree, closures, rule, work, given, h)
         if not factored:
-            eliminate(tree, rule, work, h)
-        increment = solve_turns(tree, work)
+            eliminate(plan, tree, closures, rule, work, h)
+        increment = solve_turns(plan, tree, closures, work)
         if not increment < LONGEST:
             return NOT_CONVERGED, iteration
         for i in range(tree.mass.size):
             for k in range(1, rule.weight.size):
                 work.by[k, i] += work.turn[i, k - 1]
+        move_multipliers(work)
         share = increment / previous  # zero at first
         left = increment * (share if factored else increment)
-        if has_efforts(plan) and not factored:  # some of their derivatives are left out: increments shrink by a share
+        if (closed or has_efforts(plan)) and not factored:  # some derivatives are left out: they shrink by a share
             left = increment * (share if iteration > 1 else 1.0)
         if left <= ENOUGH or (increment < SMALL and share > STALLED):
             return CONVERGED, iteration
@@ -220,32 +247,81 @@ def _solve_step(plan, ws, tree, rule, work, given, h):
 
 
 @njit
-def _finish_step(plan, ws, tree, rule, work, given, h):
+def _finish_step(plan, ws, tree, closures, rule, work, given, h):
     """Make the end of a solved step the present node."""
-    nb, last = tree.mass.size, rule.weight.size - 1
-    for i in range(nb):
+    nl, last = tree.mass.size, rule.weight.size - 1
+    for i in range(nl):
         for k in range(1, last + 1):
-            _move_body(tree, work, i, k)
-        _pull_body(tree, rule, work, h, i, last)
+            _move_link(tree, work, i, k)
+        if tree.mass[i] > 0.0:
+            _pull_link(tree, rule, work, h, i, last)
     if has_efforts(plan):
-        finish_nodes(plan, ws, rule, work, given, h)
-    for i in range(nb):
+        for k in range(1, last + 1):
+            show_bodies(tree, work, k)
+        finish_nodes(plan, ws, tree, rule, work, given, h)
+    for i in range(nl):
         write(work.momentum[i], vector(work.wrench[last, i]), turn_of(work.wrench[last, i]))
     _remember(rule, work)
-    for i in range(nb):
-        angle, rest = two_sum(work.angle[0, i], work.angle[1, i] + work.by[last, i])
-        work.angle[0, i], work.angle[1, i] = angle, rest
-    start_poses(tree, work)
+    for i in range(nl):
+        coordinate, rest = two_sum(work.coordinate[0, i], work.coordinate[1, i] + work.by[last, i])
+        work.coordinate[0, i], work.coordinate[1, i] = coordinate, rest
+    for n in range(tree.ball.size):
+        if abs(work.coordinate[0, tree.ball[n] + 1]) > TILT:
+            _turn_ball(work, tree.ball[n])
+    start_poses(plan, ws, tree, closures, work)
 
 
 @njit
-def _record(plan, ws, work, out):
+def _turn_ball(work, first):
+    """Make the present node the zero of a ball's coordinates: angles about axes x, y, z, of links one after another."""
+    # with T the rotations at coordinate zero: T_1 Rx(a) T_2 Ry(b) T_3 Rz'(c), T_2 = 1, Rz'(c) = T_3^T Rz(c) T_3
+    start, own = work.joint[first], work.turned[first]
+    a = work.coordinate[0, first] + work.coordinate[1, first]
+    b = work.coordinate[0, first + 1] + work.coordinate[1, first + 1]
+    c = work.coordinate[0, first + 2] + work.coordinate[1, first + 2]
+    _write_ball(own, a, b, c, start)
+    for n in range(work.past.shape[0]):
+        x, y, z = a + work.past[n, first], b + work.past[n, first + 1], c + work.past[n, first + 2]
+        _write_ball(own, x, y, z, work.joint[first + 1])
+        M = work.joint[first + 2]
+        for r in range(3):
+            for k in range(3):
+                M[r, k] = 0.0
+                for m in range(3):
+                    M[r, k] += start[m, r] * work.joint[first + 1][m, k]
+        work.past[n, first] = math.atan2(-M[1, 2], M[2, 2])
+        work.past[n, first + 1] = math.asin(max(-1.0, min(1.0, M[0, 2])))
+        work.past[n, first + 2] = math.atan2(-M[0, 1], M[0, 0])
+    for r in range(3):  # one step of Newton's method for the nearest rotation
+        for k in range(3):
+            own[r, k] = 1.5 * start[r, k]
+            for m in range(3):
+                for o in range(3):
+                    own[r, k] -= 0.5 * start[r, m] * start[o, m] * start[o, k]
+    for m in range(3):
+        work.coordinate[0, first + m] = work.coordinate[1, first + m] = 0.0
+
+
+@njit
+def _write_ball(T, a, b, c, out):
+    """Write T Rx(a) Ry(b) Rz(c), (3, 3)."""
+    ca, sa, cb, sb, cc, sc = math.cos(a), math.sin(a), math.cos(b), math.sin(b), math.cos(c), math.sin(c)
+    x = cb * cc, -cb * sc, sb
+    y = ca * sc + sa * sb * cc, ca * cc - sa * sb * sc, -sa * cb
+    z = sa * sc - ca * sb * cc, sa * cc + ca * sb * sc, ca * cb
+    for r in range(3):
+        out[r, 0], out[r, 1], out[r, 2] = add(add(scale(T[r, 0], x), scale(T[r, 1], y)), scale(T[r, 2], z))
+
+
+@njit
+def _record(plan, ws, tree, work, out):
     """Write the present node to ``out``, see `record_node`."""
-    for i in range(work.momentum.shape[0]):
-        R, p = work.rotation[0, i], work.momentum[i]
+    for i in range(tree.link.size):
+        n = natural(tree.link[i])
+        R, p = work.rotation[0, n], work.momentum[n]
         _write_quaternion(R, ws.quat[0, i])
         for k in range(3):
-            ws.position[0, i, k], ws.momentum[i, k] = work.position[0, i, k], p[k]
+            ws.position[0, i, k], ws.momentum[i, k] = work.position[0, n, k], p[k]
             ws.momentum[i, 3 + k] = R[0, k] * p[3] + R[1, k] * p[4] + R[2, k] * p[5]
     place(plan, ws, 0)
     record_node(plan, ws, 0, False, out)
@@ -271,8 +347,8 @@ def _write_quaternion(R, q):
 
 @njit(seconds=20, what="steps of collocation")
 def march_nodes(
-    plan: Plan, ws: Workspace, tree: HingeTree, rule: NodeRule, work: NodeWorkspace, inputs: Float3,
-    node: int, steps: int, stride: int, h: float, out: tuple[Float3, Float3, Float3, Float2, Float2],
+    plan: Plan, ws: Workspace, tree: LinkTree, closures: Closures, rule: NodeRule, work: NodeWorkspace,
+    inputs: Float3, node: int, steps: int, stride: int, h: float, out: tuple[Float3, Float3, Float3, Float2, Float2],
 ) -> tuple[int, int, int]:  # fmt: skip
     """Take steps of ``h`` seconds from ``node`` on and record.
 
@@ -282,19 +358,19 @@ def march_nodes(
     """
     position, quat, velocity, energy_work, state = out
     record, iterations = 0, 0
-    start_poses(tree, work)
+    start_poses(plan, ws, tree, closures, work)
     if steps == 0:
-        _record(plan, ws, work, (position[0], quat[0], velocity[0], energy_work[0], state[0]))
+        _record(plan, ws, tree, work, (position[0], quat[0], velocity[0], energy_work[0], state[0]))
     for step in range(steps):
         _predict(rule, work)
         given = inputs[min(step, inputs.shape[0] - 1)]
-        status, count = _solve_step(plan, ws, tree, rule, work, given, h)
+        status, count = _solve_step(plan, ws, tree, closures, rule, work, given, h)
         iterations += count
         if status != CONVERGED:
             return status, step, iterations
-        _finish_step(plan, ws, tree, rule, work, given, h)
+        _finish_step(plan, ws, tree, closures, rule, work, given, h)
         if (node + step + 1) % stride == 0:
             row = position[record], quat[record], velocity[record], energy_work[record], state[record]
-            _record(plan, ws, work, row)
+            _record(plan, ws, tree, work, row)
             record += 1
     return CONVERGED, steps, iterations

@@ -1,0 +1,298 @@
+"""Loop closures in a collocation step (steps.py): rows at the nodes 1 .. q, impulses along them at the nodes 0 .. q - 1.
+
+A closure's impulses at node j act along its gradient there, and make it hold at the nodes after the start. Its rows and
+multipliers are q for one of a step of order 2 and stay in the same dense nodes (step/closure_nodes.py), which are
+factored with complete pivoting: rows that are redundant in the whole step get no impulse. The curvature of the rows is
+left out of Newton's matrix: an iterate leaves a share of the error, about h^2 times the impulses over the masses.
+"""
+
+from varint.base.numba import natural, njit
+from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
+from varint.step.collocation.records import SLIDE
+from varint.step.dense import add_scaled6, rank_lu_factor, rank_lu_solve
+from varint.step.rows import evaluate_rows
+
+
+@njit
+def show_bodies(tree, work, k):
+    """Copy the poses of the bodies at node k from their links."""
+    for b in range(tree.link.size):
+        n = natural(tree.link[b])
+        for a in range(3):
+            work.body_position[k, b, a] = work.position[k, n, a]
+            for c in range(3):
+                work.body_rotation[k, b, a, c] = work.rotation[k, n, a, c]
+
+
+@njit
+def place_closures(plan, ws, closures, work, k):
+    """Write values and gradients of the rows at node k, where the bodies are shown."""
+    own = work.closures
+    evaluate_rows(plan, ws, work.body_position[k], work.body_rotation[k], own.value[k], own.gradient[k])
+    if k > 0:
+        q = work.position.shape[0] - 1
+        for r in range(closures.rows[0], closures.rows[1]):
+            own.row[(r - closures.rows[0]) * q + k - 1] = own.value[k, r]
+
+
+@njit(inline="always")
+def _gradient(plan, work, r, side, k):
+    """Gradient of row r at node k by motions of the body on a side, in axes of the world."""
+    G, R = work.closures.gradient[k, r, side], work.body_rotation[k, natural(plan.measures.body[r, side])]
+    return vector(G), rotate(R, turn_of(G))
+
+
+@njit
+def push_closures(plan, tree, closures, work):
+    """Add the impulses along the rows to the wrenches at all nodes but the last."""
+    q = work.position.shape[0] - 1
+    for r in range(closures.rows[0], closures.rows[1]):
+        for side in range(2):
+            b = plan.measures.body[r, side]
+            if b >= tree.link.size:
+                continue
+            for j in range(q):
+                f = work.closures.multiplier[(r - closures.rows[0]) * q + j]
+                force, torque = _gradient(plan, work, r, side, j)
+                out = work.wrench[j, tree.link[b]]
+                write(out, add(vector(out), scale(f, force)), add(turn_of(out), scale(f, torque)))
+
+
+@njit
+def start_fills(plan, tree, closures, work):
+    """Write the gradients into the fills of the closures' own bodies; clear the rest."""
+    own, q = work.closures, work.position.shape[0] - 1
+    own.lower[:] = 0.0
+    own.upper[:] = 0.0
+    own.K[:] = 0.0
+    own.scale[:] = 0.0
+    for r in range(closures.rows[0], closures.rows[1]):
+        for side in range(2):
+            e = plan.loops.row_fill[r, side]
+            if e < 0:
+                continue
+            for j in range(q):
+                at = j * q + j
+                for out, k in ((own.lower[e, at], j + 1), (own.upper[e, at], j)):
+                    force, torque = _gradient(plan, work, r, side, k)
+                    write(out, add(vector(out), force), add(turn_of(out), torque))
+
+
+@njit(inline="always")
+def _block(closures, n):
+    """First row of dense node n, the end, where its block starts in K, how far its rows are apart there."""
+    first = closures.node[n]
+    return first, closures.node[n + 1], closures.start[first] + first, closures.high[n] - closures.low[n]
+
+
+@njit
+def factor_closures(plan, tree, closures, work, i):
+    """Eliminate the dense nodes whose top is the body in slot i, the last of which is the world."""
+    for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
+        n = plan.loops.node_order[k]
+        _factor_node(closures, work.closures, n)
+        if i < plan.bodies.mass.size:
+            _fold_node(plan, tree, closures, work, n, i)
+
+
+@njit
+def _factor_node(closures, own, n):
+    """Factor K_nn, K_nm = K_nn^-1 K_nm, K_mm -= K_mn K_nm for the later rows m that node n is coupled with."""
+    first, last, start, stride = _block(closures, n)
+    size, high, K, column = last - first, closures.high[n], own.K, own.column[0]
+    scales, rows, columns = own.scale[first:last], own.pivot[0, first:last], own.pivot[1, first:last]
+    rank = rank_lu_factor(K, start, stride, size, scales, rows, columns)[0]
+    own.rank[n] = rank
+    for s in range(size, high - first):
+        for k in range(size):
+            column[k] = K[start + k * stride + s]
+        rank_lu_solve(K, start, stride, size, rank, scales, rows, columns, column, own.column[1])
+        for k in range(size):
+            K[start + k * stride + s] = column[k]
+    for r in range(last, high):
+        for m in range(first, last):
+            factor = K[closures.start[r] + m]
+            if factor != 0.0:
+                for s in range(last, high):
+                    K[closures.start[r] + s] -= factor * K[closures.start[m] + s]
+
+
+@njit
+def _fold_node(plan, tree, closures, work, n, i):
+    """Eliminate node n from its top, the body in slot i: its fills `lower` become K_nn^-1 lower."""
+    own, q = work.closures, work.position.shape[0] - 1
+    first, last, start, stride = _block(closures, n)
+    size, rank, column, fill = last - first, own.rank[n], own.column[0], plan.loops.node_fill[n]
+    scales, rows, columns = own.scale[first:last], own.pivot[0, first:last], own.pivot[1, first:last]
+    for k in range(q):
+        for a in range(6):
+            for e in range(size):
+                column[e] = own.lower[fill + e // q, (e % q) * q + k, a]
+            rank_lu_solve(own.K, start, stride, size, rank, scales, rows, columns, column, own.column[1])
+            for e in range(size):
+                own.lower[fill + e // q, (e % q) * q + k, a] = column[e]
+    D = work.D[tree.link[i]]
+    for e in range(size):
+        for j in range(q):
+            up = own.upper[fill + e // q, j * q + e % q]
+            for k in range(q):
+                solved = own.lower[fill + e // q, (e % q) * q + k]
+                for a in range(6):
+                    add_scaled6(D[j * q + k, a], -up[a], solved)
+    for e in range(fill + size // q, plan.loops.fill_first[i + 1]):
+        r = (plan.loops.fill_row[e] - closures.rows[0]) * q
+        if not last <= r < closures.high[n]:
+            continue
+        for j in range(q):
+            for m in range(size):
+                f, g = own.K[closures.start[r + j] + first + m], own.K[closures.start[first + m] + r + j]
+                for k in range(q):
+                    add_scaled6(own.lower[e, j * q + k], -f, own.lower[fill + m // q, (m % q) * q + k])
+                    add_scaled6(own.upper[e, k * q + j], -g, own.upper[fill + m // q, k * q + m % q])
+
+
+@njit
+def pass_closures(plan, tree, closures, work, n, i):
+    """Eliminate link n, of the joint of the body in slot i, from the fills and the matrix of the closures."""
+    own, q = work.closures, work.position.shape[0] - 1
+    first, last = plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
+    pair = closures.pair[n]
+    for e in range(first, last):
+        rise, reach = own.rise[pair + e - first], own.reach[pair + e - first]
+        for j in range(q):
+            for k in range(q):
+                rise[j * q + k] = _along(tree, work, n, k + 1, own.lower[e, j * q + k])
+        for k in range(q):
+            for j in range(q):
+                total = 0.0
+                for m in range(q):
+                    total += work.E[n, j, m] * _along(tree, work, n, m, own.upper[e, m * q + k])
+                reach[j * q + k] = total
+        for j in range(q):
+            for k in range(q):
+                for m in range(q):
+                    add_scaled6(own.lower[e, j * q + k], -rise[j * q + m], work.V[n, m * q + k])
+                    add_scaled6(own.upper[e, j * q + k], -reach[m * q + k], work.U[n, j * q + m])
+    for e in range(first, last):
+        r = (plan.loops.fill_row[e] - closures.rows[0]) * q
+        for f in range(first, last):
+            s = (plan.loops.fill_row[f] - closures.rows[0]) * q
+            rise, reach = own.rise[pair + e - first], own.reach[pair + f - first]
+            for j in range(q):
+                size = 0.0
+                for k in range(q):
+                    total = 0.0
+                    for m in range(q):
+                        total += rise[j * q + m] * reach[m * q + k]
+                    own.K[closures.start[r + j] + s + k] -= total
+                    size = max(size, abs(total))
+                if e == f:
+                    own.scale[r + j] = max(own.scale[r + j], size)
+
+
+@njit
+def lift_closures(plan, tree, work, n, i):
+    """Bring the fills from link n to its parent: over its arm, and where that is another body's, to the fills there."""
+    own, q, p = work.closures, work.position.shape[0] - 1, natural(tree.parent[n])
+    above = tree.body[p] != i if p < tree.parent.size else True
+    for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
+        up = plan.loops.fill_up[e]
+        if above and up < 0:
+            continue
+        for j in range(q):
+            arm = sub(vector(work.position[j, n]), vector(work.position[j, p]))
+            for k in range(q):
+                beside = sub(vector(work.position[k + 1, n]), vector(work.position[k + 1, p]))
+                lower, upper = own.lower[e, j * q + k], own.upper[e, j * q + k]
+                line, turn = vector(lower), add(turn_of(lower), cross(beside, vector(lower)))
+                force, torque = vector(upper), add(turn_of(upper), cross(arm, vector(upper)))
+                if above:
+                    lower, upper = own.lower[up, j * q + k], own.upper[up, j * q + k]
+                    line, turn = add(line, vector(lower)), add(turn, turn_of(lower))
+                    force, torque = add(force, vector(upper)), add(torque, turn_of(upper))
+                write(lower, line, turn)
+                write(upper, force, torque)
+
+
+@njit(inline="always")
+def _along(tree, work, n, k, wrench):
+    """A wrench about the centre of link n, along its free motion at node k."""
+    axis = vector(work.axis[k, n])
+    if tree.motion[n] == SLIDE:
+        return dot(axis, vector(wrench))
+    return dot(axis, add(turn_of(wrench), cross(vector(work.offset[k, n]), vector(wrench))))
+
+
+@njit
+def solve_closures(plan, tree, closures, work, i):
+    """Bring the right-hand side past the dense nodes whose top is the body in slot i, nb for the world."""
+    own, q = work.closures, work.position.shape[0] - 1
+    for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
+        n = plan.loops.node_order[k]
+        first, last, start, stride = _block(closures, n)
+        rank_lu_solve(
+            own.K, start, stride, last - first, own.rank[n], own.scale[first:last], own.pivot[0, first:last],
+            own.pivot[1, first:last], own.row[first:last], own.column[1],
+        )  # fmt: skip
+        for r in range(last, closures.high[n]):
+            for m in range(first, last):
+                own.row[r] -= own.K[closures.start[r] + m] * own.row[m]
+        if i < plan.bodies.mass.size:
+            fill = plan.loops.node_fill[n]
+            for e in range(last - first):
+                for j in range(q):
+                    add_scaled6(
+                        work.motion[tree.link[i], j], -own.row[first + e], own.upper[fill + e // q, j * q + e % q]
+                    )
+
+
+@njit
+def pass_values(plan, closures, work, n, i):
+    """Add what the turn of link n, with its parent at rest, changes of the rows that reach it."""
+    own, q = work.closures, work.position.shape[0] - 1
+    first = plan.loops.fill_pass[i]
+    for e in range(first, plan.loops.fill_first[i + 1]):
+        r = (plan.loops.fill_row[e] - closures.rows[0]) * q
+        rise = own.rise[closures.pair[n] + e - first]
+        for j in range(q):
+            for k in range(q):
+                own.row[r + j] += rise[j * q + k] * work.turn[n, k]
+
+
+@njit
+def find_multipliers(plan, tree, closures, work, i):
+    """Write the changes of the multipliers of the nodes whose top is the body in slot i, whose motion is known."""
+    own, q = work.closures, work.position.shape[0] - 1
+    for at in range(plan.loops.node_first[i + 1] - 1, plan.loops.node_first[i] - 1, -1):
+        n = plan.loops.node_order[at]
+        first, last = closures.node[n], closures.node[n + 1]
+        for r in range(first, last):
+            total = -own.row[r]
+            for s in range(last, closures.high[n]):
+                total -= own.K[closures.start[r] + s] * own.row[s]
+            if i < plan.bodies.mass.size:
+                e, j = plan.loops.node_fill[n] + (r - first) // q, (r - first) % q
+                for k in range(q):
+                    x, solved = work.motion[tree.link[i], k], own.lower[e, j * q + k]
+                    total -= dot(vector(solved), vector(x)) + dot(turn_of(solved), turn_of(x))
+            own.row[r] = total
+
+
+@njit
+def yield_turns(plan, closures, work, n, i):
+    """Add to the turns of link n what the changes of the multipliers that reach it make of them."""
+    own, q = work.closures, work.position.shape[0] - 1
+    first = plan.loops.fill_pass[i]
+    for e in range(first, plan.loops.fill_first[i + 1]):
+        r = (plan.loops.fill_row[e] - closures.rows[0]) * q
+        reach = own.reach[closures.pair[n] + e - first]
+        for j in range(q):
+            for k in range(q):
+                work.turn[n, j] -= reach[j * q + k] * own.row[r + k]
+
+
+@njit
+def move_multipliers(work):
+    """Take the increments of the multipliers."""
+    for r in range(work.closures.row.size):
+        work.closures.multiplier[r] += work.closures.row[r]
