@@ -4,12 +4,19 @@ A closure's impulses at node j act along its gradient there, and make it hold at
 multipliers are q for one of a step of order 2 and stay in the same dense nodes (step/closure_nodes.py), which are
 factored with complete pivoting: rows that are redundant in the whole step get no impulse. The curvature of the rows is
 left out of Newton's matrix: an iterate leaves a share of the error, about h^2 times the impulses over the masses.
+
+A row of an effort stands there for its derivative: a change of its impulses at node j follows from the changes v of
+the measure, d lambda_j = h weight_j df/dvalue v_j + weight_j df/drate sum_k slope_jk v_k. The effort itself is in the
+wrenches (efforts.py), so these multipliers are not kept.
 """
+
+import math
 
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
 from varint.step.collocation.records import SLIDE
 from varint.step.dense import add_scaled6, rank_lu_factor, rank_lu_solve
+from varint.step.plan import EFFORT, JOINT
 from varint.step.rows import evaluate_rows
 
 
@@ -32,7 +39,7 @@ def place_closures(plan, ws, closures, work, k):
     if k > 0:
         q = work.position.shape[0] - 1
         for r in range(closures.rows[0], closures.rows[1]):
-            own.row[(r - closures.rows[0]) * q + k - 1] = own.value[k, r]
+            own.row[(r - closures.rows[0]) * q + k - 1] = own.value[k, r]  # zero for rows of efforts
 
 
 @njit(inline="always")
@@ -49,7 +56,7 @@ def push_closures(plan, tree, closures, work):
     for r in range(closures.rows[0], closures.rows[1]):
         for side in range(2):
             b = plan.measures.body[r, side]
-            if b >= tree.link.size:
+            if b >= tree.link.size or plan.rows.role[r] != JOINT:
                 continue
             for j in range(q):
                 f = work.closures.multiplier[(r - closures.rows[0]) * q + j]
@@ -59,7 +66,25 @@ def push_closures(plan, tree, closures, work):
 
 
 @njit
-def start_fills(plan, tree, closures, work):
+def note_efforts(plan, ws, closures, rule, work, h, j):
+    """Keep gradients of the measures of efforts with a row of their own at node j, and the derivatives of efforts."""
+    own, last = work.closures, rule.weight.size - 1
+    for s in range(plan.laws.sum_first.size - 1):
+        m = natural(plan.laws.sum_first[s])
+        r = plan.measures.row[m]
+        if r < closures.rows[0] or plan.laws.sum_first[s + 1] > m + 1:
+            continue
+        own.by_value[j, r] = h * rule.weight[j] * ws.efforts.sum_by_value[s]
+        own.by_rate[j, r] = rule.weight[j] * ws.efforts.sum_by_rate[s]
+        for side in range(2):
+            for a in range(6):
+                own.gradient[j, r, side, a] = ws.efforts.gradient[m, side, a]
+                if j == last - 1:  # the end takes those of the node before: they are of the matrix alone
+                    own.gradient[last, r, side, a] = ws.efforts.gradient[m, side, a]
+
+
+@njit
+def start_fills(plan, tree, closures, rule, work):
     """Write the gradients into the fills of the closures' own bodies; clear the rest."""
     own, q = work.closures, work.position.shape[0] - 1
     own.lower[:] = 0.0
@@ -67,15 +92,27 @@ def start_fills(plan, tree, closures, work):
     own.K[:] = 0.0
     own.scale[:] = 0.0
     for r in range(closures.rows[0], closures.rows[1]):
+        is_effort, at = plan.rows.role[r] == EFFORT, (r - closures.rows[0]) * q
+        for j in range(q if is_effort else 0):
+            own.K[closures.start[at + j] + at + j] = own.scale[at + j] = 1.0
         for side in range(2):
             e = plan.loops.row_fill[r, side]
             if e < 0:
                 continue
             for j in range(q):
-                at = j * q + j
-                for out, k in ((own.lower[e, at], j + 1), (own.upper[e, at], j)):
-                    force, torque = _gradient(plan, work, r, side, k)
-                    write(out, add(vector(out), force), add(turn_of(out), torque))
+                _add_gradient(plan, work, r, side, j, 1.0, own.upper[e, j * q + j])
+                if not is_effort:
+                    _add_gradient(plan, work, r, side, j + 1, 1.0, own.lower[e, j * q + j])
+                    continue
+                for k in range(1, q + 1):
+                    share = own.by_rate[j, r] * rule.slope[j, k] + (own.by_value[j, r] if j == k else 0.0)
+                    _add_gradient(plan, work, r, side, k, -share, own.lower[e, j * q + k - 1])
+
+
+@njit(inline="always")
+def _add_gradient(plan, work, r, side, k, factor, out):
+    force, torque = _gradient(plan, work, r, side, k)
+    write(out, add(vector(out), scale(factor, force)), add(turn_of(out), scale(factor, torque)))
 
 
 @njit(inline="always")
@@ -152,12 +189,39 @@ def _fold_node(plan, tree, closures, work, n, i):
 
 
 @njit
+def _measure_terms(plan, tree, closures, work, n, e):
+    """Let the scales of the row of fill e know how large the terms are that link n adds to its pivots.
+
+    By their bounds, not their sums: a row that no motion of the links changes is redundant, whatever its round-off.
+    """
+    own, q = work.closures, work.position.shape[0] - 1
+    r = (plan.loops.fill_row[e] - closures.rows[0]) * q
+    for j in range(q):
+        size = 0.0
+        for k in range(q):
+            for m in range(q):
+                pull = _bound_along(tree, work, n, k, own.upper[e, k * q + j])
+                size = max(size, _bound_along(tree, work, n, m + 1, own.lower[e, j * q + m]) * abs(work.E[n, m, k]) * pull)
+        own.scale[r + j] = max(own.scale[r + j], size)
+
+
+@njit(inline="always")
+def _bound_along(tree, work, n, k, wrench):
+    """A bound of `_along`."""
+    force, arm = math.sqrt(dot(vector(wrench), vector(wrench))), vector(work.offset[k, n])
+    if tree.motion[n] == SLIDE:
+        return force
+    return math.sqrt(dot(turn_of(wrench), turn_of(wrench))) + force * math.sqrt(dot(arm, arm))
+
+
+@njit
 def pass_closures(plan, tree, closures, work, n, i):
     """Eliminate link n, of the joint of the body in slot i, from the fills and the matrix of the closures."""
     own, q = work.closures, work.position.shape[0] - 1
     first, last = plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
     pair = closures.pair[n]
     for e in range(first, last):
+        _measure_terms(plan, tree, closures, work, n, e)
         rise, reach = own.rise[pair + e - first], own.reach[pair + e - first]
         for j in range(q):
             for k in range(q):
@@ -179,15 +243,11 @@ def pass_closures(plan, tree, closures, work, n, i):
             s = (plan.loops.fill_row[f] - closures.rows[0]) * q
             rise, reach = own.rise[pair + e - first], own.reach[pair + f - first]
             for j in range(q):
-                size = 0.0
                 for k in range(q):
                     total = 0.0
                     for m in range(q):
                         total += rise[j * q + m] * reach[m * q + k]
                     own.K[closures.start[r + j] + s + k] -= total
-                    size = max(size, abs(total))
-                if e == f:
-                    own.scale[r + j] = max(own.scale[r + j], size)
 
 
 @njit
@@ -292,7 +352,9 @@ def yield_turns(plan, closures, work, n, i):
 
 
 @njit
-def move_multipliers(work):
-    """Take the increments of the multipliers."""
+def move_multipliers(plan, closures, work):
+    """Take the increments of the multipliers, but for rows of efforts."""
+    q = work.position.shape[0] - 1
     for r in range(work.closures.row.size):
-        work.closures.multiplier[r] += work.closures.row[r]
+        if plan.rows.role[closures.rows[0] + r // q] == JOINT:
+            work.closures.multiplier[r] += work.closures.row[r]

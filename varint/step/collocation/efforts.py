@@ -10,6 +10,7 @@ of the error, about h^2 stiffness / mass.
 
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, turn_of, vector, write
+from varint.step.collocation.closures import note_efforts
 from varint.step.collocation.records import SLIDE
 from varint.step.laws import has_potential, law_effort, law_potential
 from varint.step.nodes.efforts import evaluate_efforts, keep_turns
@@ -66,7 +67,7 @@ def _add_impulses(tree, rule, work, h, j):
 
 
 @njit
-def push_nodes(plan, ws, tree, rule, work, given, h):
+def push_nodes(plan, ws, tree, closures, rule, work, given, h):
     """Add the impulses of laws and loads to the wrenches at all nodes but the last.
 
     Writes ``work.stiff`` and ``work.damp``, the derivatives of the efforts along coordinates of links by these and their rates.
@@ -77,6 +78,8 @@ def push_nodes(plan, ws, tree, rule, work, given, h):
     for j in range(rule.weight.size - 1):
         _evaluate_node(plan, ws, tree, rule, work, given, h, j)
         _add_impulses(tree, rule, work, h, j)
+        if closures.rows[1] > closures.rows[0]:
+            note_efforts(plan, ws, closures, rule, work, h, j)
         for s in range(tree.along.size):
             if tree.along[s] < 0:
                 continue

@@ -216,7 +216,7 @@ def eliminate(plan, tree, closures, rule, work, h):
         else:
             work.D[i] = 0.0
     if closed:
-        start_fills(plan, tree, closures, work)
+        start_fills(plan, tree, closures, rule, work)
     for i in range(nl - 1, -1, -1):
         p, b = natural(tree.parent[i]), natural(tree.body[i])
         if closed and tree.link[b] == i:

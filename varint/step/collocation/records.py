@@ -61,6 +61,8 @@ class ClosureWork(CompiledRecord, writable=True):
     multiplier: Annotated[Float1, "closed", STATE]  # N s or N m s, of the impulses along rows at the nodes 0 .. q - 1
     value: Annotated[Float2, "s rows"]  # of all rows of the plan at the nodes, m or rad
     gradient: Annotated[Float4, "s rows 2 6"]  # by motions of both bodies: m, world, and rad, axes of the body
+    by_value: Annotated[Float2, "s rows"]  # of rows of efforts: derivative of the impulse at a node by the value there
+    by_rate: Annotated[Float2, "s rows"]  # the same by the rate, over the step
     lower: Annotated[Float3, "fills blocks 6"]  # derivative of a closure's rows by the motions of a link
     upper: Annotated[Float3, "fills blocks 6"]  # derivative of the link's wrenches by its multipliers
     rise: Annotated[Float2, "pairs blocks"]  # `lower` along the free motion of a link

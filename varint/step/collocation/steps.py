@@ -159,12 +159,12 @@ def _evaluate(plan, ws, tree, closures, rule, work, given, h):
     if has_efforts(plan) or closed:
         for k in range(1, s):
             show_bodies(tree, work, k)
-    if has_efforts(plan):
-        push_nodes(plan, ws, tree, rule, work, given, h)
     if closed:
         for k in range(1, s):
             place_closures(plan, ws, closures, work, k)
         push_closures(plan, tree, closures, work)
+    if has_efforts(plan):
+        push_nodes(plan, ws, tree, closures, rule, work, given, h)
     for i in range(nl):
         write(
             work.wrench[0, i], add(vector(work.wrench[0, i]), vector(work.momentum[i])),
@@ -235,7 +235,7 @@ def _solve_step(plan, ws, tree, closures, rule, work, given, h):
         for i in range(tree.mass.size):
             for k in range(1, rule.weight.size):
                 work.by[k, i] += work.turn[i, k - 1]
-        move_multipliers(work)
+        move_multipliers(plan, closures, work)
         share = increment / previous  # zero at first
         left = increment * (share if factored else increment)
         if (closed or has_efforts(plan)) and not factored:  # some derivatives are left out: they shrink by a share
