@@ -6,7 +6,7 @@ higher order?
 A step of order 2, 4, 6 or 8 is made of 1, 5, 13 or 21 stages. For each order the step is so long that all runs take the
 same number of stages a second. All keep their energy without drift; the size of its swing is the error. High orders win
 as soon as a step resolves the motion. `choose_step` compares them by trial runs, and with them collocation
-(`varint.Lobatto`), which trees of hinges may take.
+(`varint.Lobatto`), which trees and loops may take.
 """
 
 import sys

@@ -41,7 +41,7 @@ def add_method(parser: ArgumentParser) -> None:
     method.add_argument("--scheme", choices=SCHEMES, help="name of the scheme, instead of its order")
     by_name = "use this integrator: in reduced coordinates, or of varint.Maximal (docs/rivals.md)"
     method.add_argument("--integrator", type=str.lower, choices=methods_by_integrator(), help=by_name)
-    collocation = "use collocation, the fastest method for trees of hinges (docs/runs.md)"
+    collocation = "use collocation, the most precise method for its time (docs/runs.md)"
     method.add_argument("--lobatto", dest="collocation", action="store_true", help=collocation)
     rival = "use your own method: a script that registers it (docs/own_methods.md)"
     method.add_argument("--method", metavar="FILE.py", type=Path, help=rival)

@@ -1,4 +1,4 @@
-"""The tree of a mechanism as links for collocation, and the dense nodes of its closures (step/collocation/records.py)."""
+"""The tree of a mechanism as links for collocation, and the dense nodes of its closures."""
 
 import numpy as np
 
@@ -8,6 +8,8 @@ from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.recursions.tree_records import BALL, PRISMATIC, REVOLUTE
 from varint.methods.reduced.recursions.tree_records import WELD as FIXED
 from varint.methods.reduced.tree import Tree, find_tree
+from varint.model.joints.base import Z
+from varint.model.motion import Turn
 from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix
 from varint.model.state import State
 from varint.step.collocation.records import SLIDE, TURN, WELD, Closures, LinkTree
@@ -34,9 +36,16 @@ def check_links(mechanism: Mechanism, called: str) -> Tree:
     return tree
 
 
-def link_tree(mechanism: Mechanism, called: str, state: State) -> tuple[LinkTree, np.ndarray, np.ndarray]:
-    """Return the links, rotations (nl, 3, 3) at coordinate zero in axes of the parent, and coordinates (nl,) at a state.
+def is_tree_of_hinges(mechanism: Mechanism) -> bool:
+    """Return whether all joints are hinges, and each body hangs from the world by one."""
+    hinges = all(joint.allowed == (Turn(Z),) for joint in mechanism.joints)
+    return hinges and len(mechanism.joints) == len(mechanism.bodies) and bool(mechanism.compiled.plan.joints.pair.all())
 
+
+def link_tree(mechanism: Mechanism, called: str, state: State) -> tuple[LinkTree, np.ndarray, np.ndarray]:
+    """Return the links, their rotations at coordinate zero, and their coordinates at a state.
+
+    Rotations (nl, 3, 3) are in axes of the parent, coordinates (nl,) rad or m.
     A ball is three turns, all zero in ``state``.
     """
     tree, compiled, plan = check_links(mechanism, called), mechanism.compiled, mechanism.compiled.plan
@@ -63,22 +72,22 @@ def link_tree(mechanism: Mechanism, called: str, state: State) -> tuple[LinkTree
         else:
             value = float(start[0]) if len(start) else 0.0
             links.append((last, MOTIONS[int(kind)], C.T[:, 2], d, lever, P @ C, value, slot))
-    parent, motion, axis, anchor, lever, turned, coordinate, slot = (
+    parents, motion, axis, anchor, lever, turned, coordinate, slots = (
         np.array(part) for part in zip(*links, strict=True)
     )
     nl = len(links)
     link = np.full(nb, -1)
-    link[slot[slot >= 0]] = np.flatnonzero(slot >= 0)
+    link[slots[slots >= 0]] = np.flatnonzero(slots >= 0)
     body = np.zeros(nl, dtype=np.int64)
     for number in range(nl - 1, -1, -1):
-        body[number] = slot[number] if slot[number] >= 0 else body[number + 1]
-    parent[parent < 0] = nl
+        body[number] = slots[number] if slots[number] >= 0 else body[number + 1]
+    parents[parents < 0] = nl
     mass, moments = np.zeros(nl), np.zeros((nl, 3, 3))
     J = plan.bodies.inertia
     mass[link] = plan.bodies.mass
     moments[link] = 0.5 * np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J
     arrays = LinkTree(
-        parent=parent,
+        parent=parents,
         motion=motion,
         axis=axis,
         anchor=anchor,

@@ -1,4 +1,4 @@
-"""`Lobatto`: variational collocation of orders 4 to 10 in maximal coordinates, for trees of hinges."""
+"""`Lobatto`: variational collocation of orders 4 to 10 in maximal coordinates."""
 
 import functools
 import warnings
@@ -15,11 +15,9 @@ from varint.base.numba import STATE, allocate, role_arrays
 from varint.kinematics.turns import carrying, start_turns
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.stepped import PARTS, Grid, Marched, SteppedRun
-from varint.methods.variational.links import check_links, closures_of, link_tree
+from varint.methods.variational.links import check_links, closures_of, is_tree_of_hinges, link_tree
 from varint.methods.variational.lobatto_rule import node_rule
-from varint.model.joints.base import Z
 from varint.model.known_forces import USES, Use
-from varint.model.motion import Turn
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.results.derived import energies
@@ -35,11 +33,9 @@ from varint.step.collocation.records import NodeWorkspace
 from varint.step.collocation.steps import march_nodes
 from varint.step.newton import CONVERGED
 from varint.step.nodes.efforts import evaluate_efforts
-from varint.step.plan import Plan
 from varint.step.workspace import workspace
 
 ORDERS = (4, 6, 8, 10)
-HINGE = (Turn(Z),)  # motions that the joints have to allow
 ON_UNRESOLVED = ("warn", "raise", "ignore")
 ROUND_OFF = 1e-9  # of the potential energy: kinetic energies that are smaller do not count
 SHORTER = 4  # times shorter steps are tried before they are proposed ...
@@ -50,16 +46,16 @@ UNRESOLVED = 0.01  # of the largest kinetic energy: change of the energy of a mo
 @register
 @dataclass(frozen=True, eq=False)
 class Lobatto(Marched):
-    """Variational collocation (Lobatto IIIA-IIIB) in maximal coordinates, for trees of hinges.
+    """Variational collocation (Lobatto IIIA-IIIB) in maximal coordinates, for trees and loops.
 
     Symplectic and symmetric where forces have a potential. A step of order 2 s - 2 solves for the poses at s - 1 nodes
     at once, by Newton's method in O(n). At the same energy error it takes a small part of the time of `Variational` of
     orders 4 to 8 (docs/work_precision.md).
 
-    All joints have to be hinges (`Revolute`), and each body has to hang from the world: loops, free bodies and other
-    joints are refused by name. Forces must depend on pose, velocity and time alone, as springs, dampers,
-    motors and drag do (docs/known_forces.md); the order holds where they are smooth. `gradient`, `Stepper` and
-    adaptive steps need `Variational`.
+    Loops may be closed by any joint, redundant and overconstrained ones too; joints along a curve or screw are refused
+    by name in the tree of bodies. Joints are closed at all nodes. Forces must depend on pose, velocity and time alone,
+    as springs, dampers, motors and drag do (docs/known_forces.md); the order holds where they are smooth.
+    `gradient`, `Stepper` and adaptive steps need `Variational`.
 
     Parameters
     ----------
@@ -111,6 +107,11 @@ class Lobatto(Marched):
         """Raise ArgumentError for the first part of a mechanism that the method does not support."""
         super().check(mechanism)
         check_links(mechanism, self.called)
+
+    @staticmethod
+    def may_be_chosen(mechanism: Mechanism) -> bool:
+        """Return whether ``dt="auto"`` may take it: for trees of hinges, of which its cost is known."""
+        return is_tree_of_hinges(mechanism)
 
     def described(self) -> dict[str, Any]:
         """See `Marched`: the order."""
@@ -208,7 +209,8 @@ class LobattoRun(SteppedRun):
         seconds = clock() - began
         if status != CONVERGED:
             self.failure = Failure(
-                f"the step at t = {self.time:g} s could not be solved: it is too long for the motion."
+                f"the step at t = {self.time:g} s could not be solved: it is too long for the motion or"
+                " for stiff forces."
                 " varint.Variational divides such steps",
                 self.time,
             )

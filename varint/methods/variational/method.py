@@ -226,7 +226,7 @@ class Variational(Method):
         """Return whether "auto" may take `Lobatto`: it supports the mechanism and all the arguments."""
         default = Variational(dt=self.dt, energy_error=self.energy_error, on_unresolved=self.on_unresolved)
         plain = vars(self) == vars(default) and self.on_unresolved != "substep" and recording.output_times is None
-        if not plain or problem.force or problem.torque:
+        if not plain or problem.force or problem.torque or not _lobatto().may_be_chosen(problem.mechanism):
             return False
         try:
             _lobatto()(dt=1.0).check(problem.mechanism)

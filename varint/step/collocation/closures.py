@@ -1,4 +1,4 @@
-"""Loop closures in a collocation step (steps.py): rows at the nodes 1 .. q, impulses along them at the nodes 0 .. q - 1.
+"""Loop closures in a collocation step: rows at the nodes 1 .. q, impulses along them at the nodes 0 .. q - 1.
 
 A closure's impulses at node j act along its gradient there, and make it hold at the nodes after the start. Its rows and
 multipliers are q for one of a step of order 2 and stay in the same dense nodes (step/closure_nodes.py), which are
@@ -201,7 +201,9 @@ def _measure_terms(plan, tree, closures, work, n, e):
         for k in range(q):
             for m in range(q):
                 pull = _bound_along(tree, work, n, k, own.upper[e, k * q + j])
-                size = max(size, _bound_along(tree, work, n, m + 1, own.lower[e, j * q + m]) * abs(work.E[n, m, k]) * pull)
+                size = max(
+                    size, _bound_along(tree, work, n, m + 1, own.lower[e, j * q + m]) * abs(work.E[n, m, k]) * pull
+                )
         own.scale[r + j] = max(own.scale[r + j], size)
 
 

@@ -3,9 +3,9 @@
 At node j a force acts by the impulse h weight_j f, with f at the pose and the velocity there; the velocity is the
 derivative of the polynomials through the poses (theory.md section 16).
 
-Newton's matrix has the derivative of a law along a measure between the two bodies of a joint of one coordinate, exact for that; of a
-length the change of the lever is left out. Derivatives of other efforts are omitted: each iteration then leaves a share
-of the error, about h^2 stiffness / mass.
+Newton's matrix has the derivative of a law along a measure between the two bodies of a joint of one coordinate, exact
+for that, and of laws between bodies that no joint joins (closures.py); of a length the change of the lever is left out.
+Derivatives of other efforts are omitted: each iteration then leaves a share of the error, about h^2 stiffness / mass.
 """
 
 from varint.base.numba import natural, njit
@@ -70,7 +70,7 @@ def _add_impulses(tree, rule, work, h, j):
 def push_nodes(plan, ws, tree, closures, rule, work, given, h):
     """Add the impulses of laws and loads to the wrenches at all nodes but the last.
 
-    Writes ``work.stiff`` and ``work.damp``, the derivatives of the efforts along coordinates of links by these and their rates.
+    Writes ``work.stiff`` and ``work.damp``, the derivatives of the efforts along links by coordinates and rates.
     ``given`` (s, ne): inputs at the nodes.
     """
     work.stiff[:] = 0.0

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from varint.base.numba import STATE, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2
 
-
 TURN, SLIDE, WELD = range(3)  # motions of a link
 
 

@@ -1,4 +1,4 @@
-"""Steps of Lobatto IIIA-IIIB collocation for trees of hinges: order 2 s - 2 with s nodes (docs/theory.md section 16).
+"""Steps of Lobatto IIIA-IIIB collocation: order 2 s - 2 with s nodes (docs/theory.md section 16).
 
 In a step of h seconds positions x and rotation matrices R of all bodies are polynomials through their values at s nodes
 of Gauss-Lobatto quadrature, where joints are closed; the action is summed by this quadrature. With the derivatives of
@@ -13,8 +13,10 @@ joints allow, for all nodes but the last, where they are the momenta that the ne
 
 Laws and loads add their impulses to these wrenches (collocation/efforts.py).
 
-The unknowns are turns of the hinges, so that joints are closed at any iterate. Newton's matrix is exact. It has the
-graph of the mechanism, with 6 q x 6 q blocks, q = s - 1: bodies are eliminated from the leaves on, all nodes at once.
+The unknowns are turns and slides of links: a joint is a chain of these, the last with its body, the others without
+mass, so that the joints of the tree are closed at any iterate. A ball is three turns, counted anew where they tilt.
+Joints that close loops are rows at the nodes, with impulses along them (collocation/closures.py). Newton's matrix has
+the graph of the mechanism, with 6 q x 6 q blocks, q = s - 1: links are eliminated from the leaves on.
 """
 
 import math
@@ -22,9 +24,9 @@ import math
 from varint.base.numba import Float2, Float3, natural, njit
 from varint.mathematics.sums import two_sum
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
+from varint.step.collocation.closures import move_multipliers, place_closures, push_closures, show_bodies
 from varint.step.collocation.efforts import finish_nodes, push_nodes
 from varint.step.collocation.elimination import eliminate, solve_turns
-from varint.step.collocation.closures import move_multipliers, place_closures, push_closures, show_bodies
 from varint.step.collocation.records import SLIDE, Closures, LinkTree, NodeRule, NodeWorkspace
 from varint.step.configuration import place
 from varint.step.efforts import has_efforts
