@@ -8,6 +8,7 @@ from poses import moved, pose_of, rows_at
 from scipy.spatial.transform import Rotation
 
 import varint as vi
+from varint.mechanism.regular_path import RegularPath
 from varint.model.rotation_vectors import quat_from_matrix
 
 CRANK_ROCKER = {"crank": 0.4, "coupler": 1.0, "rocker": 0.8, "ground": 1.0}
@@ -240,6 +241,38 @@ def test_the_rest_moves_as_little_as_it_can():
     momentum = body.mass * shift @ np.cross(turn, elbow_to_centre) + body.inertia[1, 1] * np.diff(lower)[0] / step
     assert momentum == pytest.approx(0.0, abs=1e-5)
     assert np.linalg.norm(shift) > 0.1
+
+
+SWEEPS = {
+    "a full turn": ("four_bar", {}, "crank pivot", np.linspace(0.0, 2 * np.pi, 61)),
+    "through branch points": (
+        "four_bar",
+        {"crank": 0.5, "coupler": 1.0, "rocker": 0.5, "ground": 1.0, "angle": 1.0},
+        "crank pivot",
+        np.linspace(0.0, 6.0, 25),
+    ),
+    "with free motions": ("double_pendulum", {}, "joint 1", np.linspace(0.0, 3.0, 31)),
+    "two loops": ("klann_leg", {}, "shaft", np.linspace(0.0, 0.5, 6)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", SWEEPS)
+def test_compiled_steps_are_those_of_the_procedure_they_leave_to_singular_poses(case, monkeypatch):
+    name, arguments, joint, values = SWEEPS[case]
+    mechanism = getattr(vi.mechanisms, name)(**arguments)
+    compiled = mechanism.sweep(joint, values)
+    made = []
+    original = RegularPath.follow
+    monkeypatch.setattr(RegularPath, "follow", lambda *args: made.append(original(*args)) or made[-1])
+    mechanism.sweep(joint, values)
+    assert sum(len(part.reached) for part in made) > 0.6 * len(values)
+    monkeypatch.setattr(RegularPath, "supports", staticmethod(lambda *args: False))
+    plain = mechanism.sweep(joint, values)
+    np.testing.assert_allclose(compiled.position, plain.position, atol=1e-9)
+    np.testing.assert_allclose(compiled.branch_points, plain.branch_points, atol=1e-9)
+    for each in mechanism.joints:
+        np.testing.assert_allclose(compiled.coordinates[each.name], plain.coordinates[each.name], atol=1e-9)
 
 
 def test_the_start_is_closed_first():

@@ -144,6 +144,13 @@ def assemble(
     return refollowed(structure, compiled, state) if targets else state
 
 
+def closed_poses(
+    structure: Structure, compiled: Compiled, x: np.ndarray, R: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the poses (nb + 1, ...) on all joints nearest to x, R. Raises AssemblyError."""
+    return _closed(structure, compiled, {}, x, R)
+
+
 def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Mapping[str, np.ndarray]) -> State:
     """Return ``state`` with the ``rates`` (dof,) of joints by name; other motions change as little as possible."""
     x, R = with_world(state.position, state.quat_wxyz)

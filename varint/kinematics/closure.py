@@ -14,6 +14,7 @@ closure is that of its neighbourhood (Fan and Yuan, Computing 74, 2005).
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,7 @@ from varint.plan.bodies import longest_arms
 from varint.step.configuration import follow_products
 from varint.step.constraints import follow_constraints
 from varint.step.measures import ANGULAR
+from varint.step.nodes.driven_path import LEAST_DAMPING, LONGEST_TURN, TOLERANCE
 from varint.step.plan import CONSTRAINT, JOINT, Workspace
 from varint.step.rows import evaluate_rows
 from varint.step.workspace import coupled_workspace
@@ -38,9 +40,6 @@ if TYPE_CHECKING:
     from varint.kinematics.beam_strains import Strain
 
 
-TOLERANCE = 1e-13  # of a closed joint, relative to the size of the parts or of the coordinates
-LONGEST_TURN = 0.15  # rad, of one correction, or as many sizes of a part: larger ones turn joints over
-LEAST_DAMPING = 1e-14
 VELOCITY_DAMPING = 1e-12
 YIELDS = 1e-10  # compliance of the softest strain of a beam where beams have to strain, in parts of its mobility
 MOST_DAMPING = 1e6  # times the gap: no correction helps
@@ -231,12 +230,16 @@ class Closure:
     def row_size(self, G: np.ndarray) -> np.ndarray:
         """Return the sizes (nr,) of the rows: a row over its size is its distance from zero in the metric."""
         square = np.einsum("rsk,rskl->rsl", G, self.own_root[self.side])
-        trace = np.einsum("nkl,nkl->nk", self.own_root, self.own_root)
-        least = np.where(self.angular, trace[:, 3:].sum(1)[self.side].T / 3, trace[:, 0][self.side].T).sum(0)
-        size = np.maximum((square**2).sum((1, 2)), least)
+        size = np.maximum((square**2).sum((1, 2)), self.least_squares)
         for first, last in self.chains:
             size[first:last] = size[first:last].sum()
         return np.sqrt(size)
+
+    @cached_property
+    def least_squares(self) -> np.ndarray:
+        """Return the least squares (nr,) of the sizes of the rows."""
+        trace = np.einsum("nkl,nkl->nk", self.own_root, self.own_root)
+        return np.where(self.angular, trace[:, 3:].sum(1)[self.side].T / 3, trace[:, 0][self.side].T).sum(0)
 
     def matrix(self, G: np.ndarray, size: np.ndarray) -> "np.ndarray | csr_matrix":
         """Return the rows over their sizes, by motions y with y.y = d.M d: (nr, 6 nb + 6), dense or sparse."""

@@ -115,6 +115,14 @@ class JointFrames:
             return np.linalg.pinv(motion_subspace(self.joint, np.zeros(1)))
         return None
 
+    @property
+    def steady_numbers(self) -> np.ndarray | None:
+        """Return the numbers (3, 3) of `steady_rows` of a joint with one turn or slide; None for other joints."""
+        inverse = self._constant_inverse
+        if inverse is None:
+            return None
+        return np.array([self.axes_b @ inverse[0, :3], self.axes_b @ inverse[0, 3:], self.origin_b])
+
     def place(self, child: int, x: np.ndarray, R: np.ndarray, q: np.ndarray) -> None:
         """Fill the pose of body ``child`` of the joint from that of the other, at coordinates ``q``."""
         turn, shift = joint_pose(self.joint, q)

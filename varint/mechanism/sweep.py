@@ -20,34 +20,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.base.checks import array_of, choice, in_a_shape, known_name, shown, whole_number
+from varint.base.checks import array_of, choice, known_name, whole_number
 from varint.base.display import Shown, count_text, described, html_table, numbers_text, value_text
 from varint.base.errors import ArgumentError, LockedWarning
-from varint.kinematics.assembly import assemble, checked_state, state_of
+from varint.kinematics.assembly import checked_state, closed_poses, state_of
 from varint.kinematics.closure import Closure, Coordinate, coordinate_units
 from varint.kinematics.frames import JointFrames, in_body, joint_coordinates, moved, with_world
+from varint.mechanism.driven_coordinate import MOST_STEPS, check_way, checked_values, named_coordinate
+from varint.mechanism.regular_path import PathPart, RegularPath
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units as units_of
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 from varint.model.state import State
 from varint.model.structure import Structure
 from varint.plan import Compiled
+from varint.step.nodes.driven_path import ITERATIONS, LARGEST_CORRECTION, STEP, UNCLEAR
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ON_LOCKUP = ("warn", "ignore")
-STEP = 0.1  # rad, or sizes of a part: largest motion of a body in one step
-MOST_STEPS = 10_000  # between the values asked for
 SMALLEST_STEP = 1e-7  # rad, or sizes of a part, of the coordinate: where it does not go further it is locked
-ITERATIONS = 12  # of a corrector
-LARGEST_CORRECTION = 0.3  # of the step predicted, or it is halved
-UNCLEAR = 1e-2  # singular values, the largest being about 1, below: the velocity is carried over ...
-OWN_SHARE = 0.1  # ... unless the coordinate's own row has more than this part in it: there it locks
+OWN_SHARE = 0.1  # of the coordinate's own row in a direction that is unclear: where it has more, it locks
 SMALLEST_CORRECTION = 1e-6  # rad, or sizes of a part: as near to a branch point as matters
 NO_RANK = 1e-7
 ROUND_OFF = 1e-2  # of the smallest step: values nearer than this are one
-CURVED = 0.25  # of its size: a least singular value further off a straight line through zero does not vanish
+CURVED = 0.25  # of its size: a least singular value further off a straight line through zero does not vanish ...
+CURVED_BOUND = 0.45  # ... and of the lower bound of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,21 +193,15 @@ def sweep(
     """Drive a coordinate, see `Mechanism.sweep`, whose caller gets the warning."""
     choice(on_lockup, ON_LOCKUP, "on_lockup", ArgumentError)
     driven, number = named_coordinate(structure, joint, "sweep")
-    goals = _checked(values, driven)
-    checked_state(structure, state, "state of the sweep")
-    state = assemble(structure, compiled, state, (), None, None)
+    goals = checked_values(values, driven)
+    position, quat_wxyz, *_ = checked_state(structure, state, "state of the sweep")
     path = _Path(structure, compiled, JointFrames(structure, driven), number)
-    path.start(*with_world(state.position, state.quat_wxyz))
-    _check_way(path.nodes[0].s, goals, driven, coordinate_units(compiled.length, driven)[number])
-    reached, lockup = [], None
-    for value in goals:
-        if not path.follow(value):
-            lockup = path.nodes[-1].s
-            break
-        reached.append(len(path.nodes) - 1)
-    position = np.array([node.x[:-1] for node in path.nodes])
-    quat_wxyz = np.array([quat_from_matrix(node.R[:-1]) for node in path.nodes])
-    coordinates = {j.name: joint_coordinates(structure, j, position, quat_wxyz)[reached] for j in structure.joints}
+    path.start(*closed_poses(structure, compiled, *with_world(position, quat_wxyz)))
+    check_way(path.s[0], goals, driven, coordinate_units(compiled.length, driven)[number])
+    reached = path.reached(goals)
+    lockup = path.s[-1] if len(reached) < len(goals) else None
+    position, quat_wxyz = path.poses()
+    coordinates = {j.name: path.coordinates(j, position, quat_wxyz)[reached] for j in structure.joints}
     swept = Sweep(
         mechanism=structure,
         values=goals[: len(reached)],
@@ -243,24 +236,50 @@ class _Path:
     """Points on the path, from the start on, one for each step."""
 
     def __init__(self, structure: Structure, compiled: Compiled, frames: JointFrames, number: int) -> None:
+        self.structure = structure
         self.drive = Coordinate(frames, number, 0.0)
         self.closure = Closure(structure, compiled, asked=[self.drive])
-        self.alike = Closure(structure, compiled, asked=[self.drive], alike=True)
+        self.alike = Closure(structure, compiled, asked=[self.drive], alike=True, ws=self.closure.ws)
         self.smallest = SMALLEST_STEP * coordinate_units(compiled.length, frames.joint)[number]
-        self.nodes: list[SweepNode] = []
+        self.regular: RegularPath | None = None
+        if RegularPath.supports(self.closure, frames):
+            self.regular = RegularPath(structure, compiled, frames, self.closure, self.alike)
+        self.s: list[float] = []  # of all nodes
+        self.nodes: list[SweepNode | tuple[PathPart, int]] = []  # or where to find them
+        self.whole: PathPart | None = None  # the part that has all nodes, if there is one
         self.rank = 0  # largest so far
         self.between = 0  # steps that ended between values
 
     def start(self, x: np.ndarray, R: np.ndarray) -> None:
         """Begin at a closed configuration."""
-        s = float(self.drive.measure(x, R)[self.drive.number])
-        self.nodes.append(self._node(s, x, R, None))
+        self._add(self._node(float(self.drive.measure(x, R)[self.drive.number]), x, R, None))
 
-    def follow(self, goal: float) -> bool:
-        """Step to ``goal``; False where the linkage locks before it."""
-        longest = np.inf
-        while (left := goal - self.nodes[-1].s) != 0.0:
-            here = self.nodes[-1]
+    def reached(self, goals: np.ndarray) -> list[int]:
+        """Step from goal to goal; return the numbers of the nodes there, fewer where the linkage locks."""
+        reached: list[int] = []
+        while len(reached) < len(goals):
+            longest = np.inf
+            if self.regular is not None:
+                first, start = len(self.nodes) - 1, self.node(-1)
+                part = self.regular.follow(goals[len(reached) :], start, self.rank, self.smallest)
+                self.whole = part if len(self.nodes) == 1 else None
+                longest = part.longest
+                self.s += part.s[1:].tolist()
+                self.nodes += [(part, k) for k in range(1, len(part.s))]
+                reached += (first + part.reached).tolist()
+                self._check_steps(len(self.nodes) - len(reached))
+                if len(reached) == len(goals):
+                    break
+            self.whole = None
+            if not self._follow(goals[len(reached)], longest):
+                break
+            reached.append(len(self.nodes) - 1)
+        return reached
+
+    def _follow(self, goal: float, longest: float) -> bool:
+        """Step to ``goal``, the first step not above ``longest``; False where the linkage locks before it."""
+        while (left := goal - self.s[-1]) != 0.0:
+            here = self.node(-1)
             allowed = min(longest, STEP / self._speed(here))
             step = left if abs(left) <= allowed else np.copysign(allowed, left)
             node = self._step(here, here.s + step if step != left else goal)
@@ -270,40 +289,89 @@ class _Path:
                     return False
             else:
                 longest = 2.0 * abs(step)
-                self.nodes.append(node)
+                self._add(node)
                 self.between += node.s != goal
-                if self.between > MOST_STEPS:
-                    raise ArgumentError(
-                        f"sweep of {self.drive.frames.joint.label}: {MOST_STEPS} steps led no farther than to"
-                        f" {node.s:.6g}, for a body moves far on a short path of this coordinate: sweep less of it"
-                    )
+                self._check_steps(self.between)
         return True
+
+    def _check_steps(self, between: int) -> None:
+        if between > MOST_STEPS:
+            raise ArgumentError(
+                f"sweep of {self.drive.frames.joint.label}: {MOST_STEPS} steps led no farther than to"
+                f" {self.s[-1]:.6g}, for a body moves far on a short path of this coordinate: sweep less of it"
+            )
+
+    def _add(self, node: SweepNode) -> None:
+        self.nodes.append(node)
+        self.s.append(node.s)
+
+    def node(self, number: int) -> SweepNode:
+        """Return a node by its number."""
+        node = self.nodes[number]
+        if not isinstance(node, SweepNode):
+            part, k = node
+            x, R = part.x[k], part.R[k]
+            singular = self._decomposed(x, R)[2]
+            node = self.nodes[number] = SweepNode(
+                self.s[number], part.q[k], x, R, part.velocity[k], part.acceleration[k], singular, np.inf
+            )
+        return node
+
+    def poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return position (n, nb, 3), m, world, and orientation (n, nb, 4) of the nodes."""
+        if self.whole is not None:
+            x, R = self.whole.x, self.whole.R
+        else:
+            places = [node if isinstance(node, SweepNode) else node[0].pose(node[1]) for node in self.nodes]
+            x, R = np.array([place.x for place in places]), np.array([place.R for place in places])
+        return x[:, :-1], quat_from_matrix(R[:, :-1])
+
+    def coordinates(self, joint: Joint, position: np.ndarray, quat_wxyz: np.ndarray) -> np.ndarray:
+        """Return the coordinates (n, dof), or (n,), of a joint at the nodes, whose `poses` these are."""
+        if self.regular is None or self.whole is None or joint.name not in self.regular.entries:
+            return joint_coordinates(self.structure, joint, position, quat_wxyz)
+        q = self.whole.coordinates[:, self.regular.entries[joint.name]]
+        return q[:, 0] if joint.dof == 1 else q
 
     def branch_points(self) -> np.ndarray:
         """Return coordinates (k,) at which the least singular value vanishes, in the order of passing."""
-        nodes, ends = self._with_probes(), [node.s for node in self.nodes]
-        least = np.array([node.singular[self.rank - 1] if self.rank else 1.0 for node in nodes])
+        nodes = self._with_probes()
+        s = np.array([self.s[node] if isinstance(node, int) else node.s for node in nodes])
+        bound = np.array([self._bound(node) for node in nodes])
+        near = {k for i in _zeros(s, bound, CURVED_BOUND) for k in (i - 1, i, i + 1) if 0 < k < len(s) - 1}
         points = []
-        for i in range(1, len(least) - 1):
-            low, middle, high = (node.s for node in nodes[i - 1 : i + 2])
-            if least[i] <= least[i - 1] and least[i] < least[i + 1] and (low < middle) == (middle < high):
-                points.append(self._zero(nodes[i - 1 : i + 2], least[i - 1 : i + 2]))
+        for i in sorted(near):
+            around = [self.node(node) if isinstance(node, int) else node for node in nodes[i - 1 : i + 2]]
+            least = np.array([node.singular[self.rank - 1] for node in around])
+            if len(_zeros(s[i - 1 : i + 2], least, CURVED)):
+                points.append(self._zero(around, least))
         tolerance = 10 * self.smallest
-        return np.array([s for s in points if s is not None and min(ends) - tolerance < s < max(ends) + tolerance])
+        return np.array([s for s in points if s is not None and min(self.s) - tolerance < s < max(self.s) + tolerance])
 
-    def _with_probes(self) -> list[SweepNode]:
-        """Return the nodes that are apart, with one more at an end near a branch point."""
-        nodes = self.nodes[:1]
-        for node in self.nodes[1:]:
-            if abs(node.s - nodes[-1].s) > ROUND_OFF * self.smallest:
-                nodes.append(node)
+    def _bound(self, node: int | SweepNode) -> float:
+        """Return the least singular value of a node, or a lower bound of it that is zero where that is."""
+        kept = self.nodes[node] if isinstance(node, int) else node
+        if isinstance(kept, SweepNode):
+            return float(kept.singular[self.rank - 1]) if self.rank else 1.0
+        part, k = kept
+        return float(part.least[k])
+
+    def _with_probes(self) -> list[int | SweepNode]:
+        """Return the numbers of nodes that are apart, with one more node at an end near a branch point."""
+        last, nodes = 0, [0]
+        for k in range(1, len(self.s)):
+            if abs(self.s[k] - self.s[last]) > ROUND_OFF * self.smallest:
+                nodes.append(k)
+                last = k
+        probed: list[int | SweepNode] = [*nodes]
         if len(nodes) > 1:
-            for end, beside, place in ((nodes[0], nodes[1], 0), (nodes[-1], nodes[-2], len(nodes) + 1)):
-                if end.clearance < np.inf:
-                    reached = self._reach(end, end.s + np.copysign(STEP / self._speed(end), end.s - beside.s))
+            for k, beside, place in ((nodes[0], nodes[1], 0), (nodes[-1], nodes[-2], len(nodes) + 1)):
+                if isinstance(self.nodes[k], SweepNode) and self.node(k).clearance < np.inf:
+                    end = self.node(k)
+                    reached = self._reach(end, end.s + np.copysign(STEP / self._speed(end), end.s - self.s[beside]))
                     if reached is not None:
-                        nodes.insert(place, reached)
-        return nodes
+                        probed.insert(place, reached)
+        return probed
 
     def _speed(self, node: SweepNode) -> float:
         """Return the motion of the fastest body per unit of the coordinate, sizes of a part or rad."""
@@ -333,11 +401,15 @@ class _Path:
             return None if middle is None else self._reach(middle, s, halvings - 1)
         return node
 
-    def _node(self, s: float, x: np.ndarray, R: np.ndarray, before: SweepNode | None) -> SweepNode:
+    def _decomposed(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the sizes of the rows, and the singular vectors and values of the rows over these: U, singular, V."""
         _, G = self.closure.evaluate(x, R)
         size = self.alike.row_size(G)
         A = self.alike.matrix(G, size)
-        U, singular, V = np.linalg.svd(A if isinstance(A, np.ndarray) else A.toarray(), full_matrices=False)
+        return size, *np.linalg.svd(A if isinstance(A, np.ndarray) else A.toarray(), full_matrices=False)
+
+    def _node(self, s: float, x: np.ndarray, R: np.ndarray, before: SweepNode | None) -> SweepNode:
+        size, U, singular, V = self._decomposed(x, R)
         self.rank = max(self.rank, int(np.sum(singular > NO_RANK)))
         known = np.arange(len(singular)) < self.rank
         unclear = known & (singular < UNCLEAR) & (np.abs(U[-1]) < OWN_SHARE)
@@ -372,12 +444,8 @@ class _Path:
 
         Given a sign that changes there the value is a smooth function of the coordinate.
         """
-        low, middle, high = (node.s for node in around)
+        low, high = around[0].s, around[-1].s
         s = (low * least[2] + high * least[0]) / (least[0] + least[2])
-        (first, f_first), (last, f_last) = sorted([(low, -least[0]), (high, least[2])])
-        straight = np.interp(middle, (first, last), (f_first, f_last))
-        if abs(abs(straight) - least[1]) > CURVED * (least[0] + least[2]):
-            return None
         for share in (0.1, 0.01, 0.001):
             points = s + share * (high - low) * np.array([-2.0, -1.0, 1.0, 2.0])
             reached = [self._reach(_nearest(around, point), point) for point in points]
@@ -395,6 +463,18 @@ class _Path:
         return s
 
 
+def _zeros(s: np.ndarray, least: np.ndarray, curved: float) -> np.ndarray:
+    """Return the numbers of minima of ``least`` (n,) over ``s`` (n,) that may be zeros with a change of sign.
+
+    At these a straight line through the neighbours, with opposite signs, is off by less than ``curved`` of their size.
+    """
+    low, middle, high = s[:-2], s[1:-1], s[2:]
+    before, here, after = least[:-2], least[1:-1], least[2:]
+    straight = -before + (before + after) * (middle - low) / np.where(high == low, 1.0, high - low)
+    is_minimum = (here <= before) & (here < after) & ((low < middle) == (middle < high))
+    return 1 + np.flatnonzero(is_minimum & (abs(abs(straight) - here) <= curved * (before + after)))
+
+
 def _nearest(nodes: Iterable[SweepNode], s: float) -> SweepNode:
     return min(nodes, key=lambda node: abs(node.s - s))
 
@@ -403,48 +483,3 @@ def pose_distance(pose: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, 
     """Return the largest motion of a body from one pose to the other, rad or sizes of a part."""
     turn = np.linalg.norm(pose[1] - other[1], axis=(1, 2)).max() / np.sqrt(2)
     return max(np.abs(pose[0] - other[0]).max() / length, turn)
-
-
-def named_coordinate(structure: Structure, joint: object, asked: str) -> tuple[Joint, int]:
-    """Return the joint and the number of its coordinate, by a name or (name, number).
-
-    ``asked``: the purpose, in errors.
-
-    Raises ArgumentError.
-    """
-    name, number = joint if isinstance(joint, (tuple, list)) and len(joint) == 2 else (joint, None)
-    if not isinstance(name, str):
-        raise ArgumentError(f"{asked}: name a joint, or write (joint, number of its coordinate), got {shown(joint)}")
-    driven = structure.joint(known_name(name, structure.joint_index, f"{asked}: no joint", ArgumentError))
-    if number is None and driven.dof != 1:
-        raise ArgumentError(
-            f"{asked}: {driven.label} has {driven.dof} coordinates"
-            + (
-                f": write ('{name}', k), k from 0 to {driven.dof - 1}"
-                if driven.dof
-                else ", none of which is one number"
-            )
-        )
-    number = whole_number(
-        0 if number is None else number, f"{asked}: the coordinate of {driven.label}", error=ArgumentError
-    )
-    if number not in range(driven.dof):
-        raise ArgumentError(f"{asked}: {driven.label} has no coordinate {number}, only 0 to {driven.dof - 1}")
-    return driven, number
-
-
-def _check_way(start: float, values: np.ndarray, joint: Joint, unit: float) -> None:
-    """Check that a path of reasonable length leads through all ``values``; ``unit``: m or rad that count as one."""
-    way, most = float(np.abs(np.diff(values, prepend=start)).sum()) / unit, MOST_STEPS * STEP
-    if not way <= most:
-        raise ArgumentError(
-            f"values of the sweep of {joint.label} lead {way:.3g} rad, or sizes of a part, far in all: at most {most:g}"
-        )
-
-
-def _checked(values: ArrayLike, joint: Joint) -> np.ndarray:
-    label = f"values of the sweep of {joint.label}"
-    array = in_a_shape(values, ((None,),), label, ArgumentError, "one row of numbers")
-    if not array.size:
-        raise ArgumentError(f"{label} must be one row of numbers, got none")
-    return array

@@ -8,7 +8,7 @@ from scipy.optimize.elementwise import find_root
 from varint.base.checks import call, choice, finite, of_type
 from varint.base.errors import ArgumentError
 from varint.mathematics.products.stages import BALL, FIRST, NEXT, PERIOD
-from varint.mechanism.sweep import named_coordinate
+from varint.mechanism.driven_coordinate import named_coordinate
 from varint.model.joints.base import Joint
 from varint.model.product_table import joint_table
 from varint.model.state import State

@@ -8,7 +8,7 @@ import numpy as np
 
 from varint.base.display import count_text, value_text
 from varint.base.errors import ArgumentError
-from varint.mechanism.sweep import named_coordinate
+from varint.mechanism.driven_coordinate import named_coordinate
 from varint.model.motion import coordinate_units
 from varint.runs.trajectory import Trajectory
 from varint.studies.crossings import RISING, Crossed, crossings, observed

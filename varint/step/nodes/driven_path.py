@@ -1,0 +1,460 @@
+"""Regular poses along a driven joint coordinate: the predictor and corrector of sweeps, compiled.
+
+`varint.mechanism.sweep` describes the steps, and makes those that end this part of the path: at poses near to singular
+ones, and where a step has to be shorter. The matrices are dense, for linkages have few bodies.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+from varint.base.numba import CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, njit
+from varint.mathematics.pivoted_cholesky import cholesky_factor, cholesky_solve, trace_of_inverse
+from varint.mathematics.quaternion import multiply, rotation_matrix
+from varint.mathematics.vectors import add, scale, vector
+from varint.step.constraints import follow_constraints
+from varint.step.coordinates import steady_rows
+from varint.step.nodes.joint_readings import ABOUT_AXIS, JointReadings, read_joints
+from varint.step.plan import Plan, Workspace
+from varint.step.rows import evaluate_rows
+
+TOLERANCE = 1e-13  # of a closed joint, relative to the size of the parts or of the coordinates
+LONGEST_TURN = 0.15  # rad, of one correction, or as many sizes of a part: larger ones turn joints over
+LEAST_DAMPING = 1e-14
+STEP = 0.1  # rad, or sizes of a part: largest motion of a body in one step
+ITERATIONS = 12  # of a corrector
+LARGEST_CORRECTION = 0.3  # of the step predicted, or it is halved
+UNCLEAR = 1e-2  # least singular value of a regular pose, the largest being about 1
+REFINEMENTS = 20  # of a velocity
+ROUND_OFF = 1e-14  # of the largest change of a row
+LARGEST_SLIP = 1e-10  # ... that a velocity may leave
+NEW_RANK = 1e-10  # a pivot beyond the known rank that is more than round-off
+AT, PREDICTED = range(2)  # places of poses
+
+
+@dataclass(frozen=True, eq=False)
+class PathMetric(CompiledRecord):
+    """Roots of the inverse masses of bodies, in slots, the world last, and the least squares of the sizes of rows."""
+
+    shift: Float1  # (nb + 1,)
+    turn: Float3  # (nb + 1, 3, 3)
+    least: Float1  # (m,)
+
+
+@dataclass(frozen=True, eq=False)
+class PathRows(CompiledRecord):
+    """The m rows of a closure, the last that of the driven coordinate, and readings of joints."""
+
+    number: Int1  # (m - 1,) in the plan
+    side: Int2  # (m, 2) slots
+    scale: Float1  # (m,) turns a row into m
+    rate: Int1  # rows that bind velocities alone
+    chain: Int2  # (c, 2) rows that are one: from the first to before the last
+    kinetic: PathMetric
+    alike: PathMetric
+    driven: JointReadings  # of the driven coordinate
+    numbers: Float3  # (1, 3, 3) see `steady_rows`
+    first: Int1  # (1,) zero
+    readings: JointReadings  # of all joints
+    length: Float1  # (1,) size of the parts, m
+    smallest: Float1  # (1,) shortest step of the coordinate
+    rank: Int1  # (1,) of the rows
+
+
+@dataclass(frozen=True, eq=False)
+class PathWork(CompiledRecord, writable=True):
+    """A part of a path, and scratch. Poses have the world last, in slots."""
+
+    goals: Annotated[Float1, "n"]  # values to be reached
+    reached: Annotated[Int1, "n"]  # nodes at the goals
+    counts: Annotated[Int1, "2"]  # goals reached, the last node
+    span: Annotated[Float1, "1"]  # longest next step
+    s: Annotated[Float1, "k"]  # of the nodes; the first is the start
+    q: Annotated[Float2, "k 1"]  # the same with the turns of the driven joint
+    coordinates: Annotated[Float2, "k nq"]  # of all joints
+    x: Annotated[Float3, "k bodies 3"]
+    quat: Annotated[Float3, "k bodies 4"]
+    R: Annotated[Float4, "k bodies 3 3"]
+    velocity: Annotated[Float3, "k bodies 6"]  # by the coordinate
+    acceleration: Annotated[Float3, "k bodies 6"]  # ... and by it twice
+    least: Annotated[Float1, "k"]  # a lower bound of the least singular value, zero where that is zero
+    position: Annotated[Float3, "2 bodies 3"]  # at the pose, and predicted
+    turned: Annotated[Float2, "bodies 4"]
+    rotation: Annotated[Float4, "2 bodies 3 3"]
+    motion: Annotated[Float2, "bodies 6"]
+    at_rest: Annotated[Float2, "bodies 6"]  # zero
+    rate: Annotated[Float1, "rates"]  # scratch
+    g: Annotated[Float1, "m"]
+    G: Annotated[Float3, "m 2 6"]
+    sizes: Annotated[Float1, "m"]
+    across: Annotated[Float2, "motions m"]  # rows over their sizes, transposed
+    product: Annotated[Float2, "m m"]  # and its factors
+    pivot: Annotated[Float1, "m"]
+    column: Annotated[Float1, "m"]  # scratch
+    order: Annotated[Int1, "m"]  # of the pivots
+    inverse: Annotated[Float2, "m m"]
+    target: Annotated[Float1, "m"]
+    multiplier: Annotated[Float1, "m"]
+    left: Annotated[Float1, "m"]
+    y: Annotated[Float1, "motions"]
+    row: Annotated[Float3, "1 2 6"]
+    ends: Annotated[Int2, "1 2"]
+
+
+@njit(seconds=4, what="sweeps of linkages")
+def follow_regular(plan: Plan, ws: Workspace, rows: PathRows, work: PathWork) -> None:
+    """Step from goal to goal as far as poses are regular; write the nodes of ``work``.
+
+    And ``work.reached`` (n,), ``work.counts`` (2,) and ``work.span`` (1,).
+    """
+    done = node = 0
+    _read_node(rows, work, 0)
+    while done < work.goals.size:
+        left = work.goals[done] - work.s[node]
+        if left == 0.0:
+            work.reached[done] = node
+            work.span[0] = math.inf
+            done += 1
+            continue
+        if node + 1 == work.s.size:
+            break
+        allowed = min(work.span[0], STEP / _speed(rows, work.velocity[node]))
+        is_last = abs(left) <= allowed
+        step = left if is_last else math.copysign(allowed, left)
+        if not _advance(plan, ws, rows, work, node, work.goals[done] if is_last else work.s[node] + step):
+            break
+        work.span[0] = 2.0 * abs(step)
+        node += 1
+    work.counts[0], work.counts[1] = done, node
+
+
+@njit
+def _speed(rows, velocity):
+    """Return the motion of the fastest body of a ``velocity`` (nb + 1, 6), rad or sizes of a part."""
+    fastest = 1e-9
+    for i in range(velocity.shape[0]):
+        v = velocity[i]
+        fastest = max(fastest, max(abs(v[0]), abs(v[1]), abs(v[2])) / rows.length[0])
+        fastest = max(fastest, math.sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5]))
+    return fastest
+
+
+@njit
+def _advance(plan, ws, rows, work, node, s):
+    """Make the node after ``node``, at ``s``; return whether it is regular and near enough to be on the path.
+
+    Writes its ``work.x`` (nb + 1, 3), ``work.quat`` (nb + 1, 4), ``work.R`` (nb + 1, 3, 3), ``work.q`` (1,),
+    ``work.least`` and ``work.acceleration`` (nb + 1, 6), and as scratch ``work.motion`` (nb + 1, 6), ``work.position``
+    (2, nb + 1, 3) and ``work.rotation`` (2, nb + 1, 3, 3).
+    """
+    step = s - work.s[node]
+    work.q[node + 1, 0] = work.q[node, 0]
+    for i in range(work.motion.shape[0]):
+        for k in range(6):
+            work.motion[i, k] = step * (work.velocity[node, i, k] + 0.5 * step * work.acceleration[node, i, k])
+    _move(work, work.x[node], work.quat[node])
+    for i in range(work.motion.shape[0]):
+        for k in range(3):
+            work.position[PREDICTED, i, k] = work.position[AT, i, k]
+            for m in range(3):
+                work.rotation[PREDICTED, i, k, m] = work.rotation[AT, i, k, m]
+    ahead = _distance(rows, work.x[node], work.R[node], work.position[PREDICTED], work.rotation[PREDICTED])
+    if not _close(plan, ws, rows, work, work.q[node + 1], s):
+        return False
+    x, R = work.position[AT], work.rotation[AT]
+    correction = _distance(rows, x, R, work.position[PREDICTED], work.rotation[PREDICTED])
+    if correction > LARGEST_CORRECTION * max(ahead, 1e-4):
+        return False
+    if not _set_velocity(rows, work, work.velocity[node + 1]):
+        return False
+    _resize(rows, work, rows.alike)
+    _scale(rows, work)
+    rank = rows.rank[0]
+    if _factor(work, rank, 0.0) > NEW_RANK:
+        return False
+    if work.pivot[rank - 1] == math.inf:
+        return False
+    work.least[node + 1] = 1.0 / math.sqrt(trace_of_inverse(work.product, work.pivot, rank, work.inverse))
+    if not work.least[node + 1] >= UNCLEAR:
+        return False
+    apart = abs(step) >= rows.smallest[0]
+    for i in range(x.shape[0]):
+        for k in range(6):
+            change = (work.velocity[node + 1, i, k] - work.velocity[node, i, k]) / step
+            work.acceleration[node + 1, i, k] = change if apart else work.acceleration[node, i, k]
+        for k in range(3):
+            work.x[node + 1, i, k] = x[i, k]
+            for m in range(3):
+                work.R[node + 1, i, k, m] = R[i, k, m]
+        for k in range(4):
+            work.quat[node + 1, i, k] = work.turned[i, k]
+    work.s[node + 1] = s
+    read_joints(rows.driven, x, work.turned, R, work.at_rest, work.q[node + 1], work.rate)
+    _read_node(rows, work, node + 1)
+    return True
+
+
+@njit
+def _read_node(rows, work, node):
+    """Read ``work.coordinates`` (k, nq) of all joints at a node, with turns nearest to the node before."""
+    for k in range(work.coordinates.shape[1] if node > 0 else 0):
+        work.coordinates[node, k] = work.coordinates[node - 1, k]
+    x, quat, R = work.x[node], work.quat[node], work.R[node]
+    read_joints(rows.readings, x, quat, R, work.at_rest, work.coordinates[node], work.rate)
+
+
+@njit
+def _close(plan, ws, rows, work, q, s):
+    """Move the pose AT onto the rows with the driven coordinate at ``s``, turns near ``q`` (1,); return success.
+
+    Newton's method with the factors of the predicted pose, which is near, where the rows alone decide on the pose.
+    Writes ``work.target`` (m,), scratch.
+    """
+    largest = 0.0
+    for i in range(work.motion.shape[0]):
+        for k in range(3):
+            largest = max(largest, abs(work.position[AT, i, k]))
+    tolerance = TOLERANCE * max(rows.length[0], largest)
+    near_q = q[0]
+    gap = _evaluate(plan, ws, rows, work, q, near_q, s)
+    _resize(rows, work, rows.kinetic)
+    _scale(rows, work)
+    is_free, share = rows.rank[0] < work.y.size, 1.0
+    if not is_free:
+        _factor(work, rows.rank[0], 0.0)
+    for k in range(ITERATIONS):
+        is_near = not gap > tolerance
+        if is_free:  # the corrections choose among the poses: they are those of `Closure.close`
+            if k > 0:
+                _fill(rows, work, rows.kinetic)
+                _scale(rows, work)
+            _factor(work, work.sizes.size, max(LEAST_DAMPING, share * min(1.0, gap / rows.length[0])))
+            share *= 0.25
+        for r in range(work.sizes.size):
+            work.target[r] = -work.g[r] / work.sizes[r]
+        _solve(work, work.target)
+        if not _set_motion(rows, work, rows.kinetic) < LONGEST_TURN:
+            return False
+        _move(work, work.position[AT], work.turned)
+        gap_before, gap = gap, _evaluate(plan, ws, rows, work, q, near_q, s)
+        if plan.constraints.row.size > 0:
+            follow_constraints(plan, ws, work.position[AT], work.rotation[AT])
+        if is_near or not gap < 0.5 * gap_before:
+            break
+    return gap <= 10.0 * tolerance
+
+
+@njit
+def _evaluate(plan, ws, rows, work, q, near, s):
+    """Write ``work.g`` (m,), the rows, and ``work.G`` (m, 2, 6) at the pose AT; return the largest row, m.
+
+    ``q`` (1,): scratch; the driven coordinate has the turns nearest to ``near``.
+    """
+    x, R, g, G = work.position[AT], work.rotation[AT], work.g, work.G
+    evaluate_rows(plan, ws, x, R, ws.residual_row, ws.jacobian[0])
+    last = rows.number.size
+    for r in range(last):
+        number = rows.number[r]
+        g[r] = ws.residual_row[number]
+        for side in range(2):
+            for k in range(6):
+                G[r, side, k] = ws.jacobian[0, number, side, k]
+    for n in range(rows.rate.size):
+        for side in range(2):
+            for k in range(6):
+                G[rows.rate[n], side, k] = 0.0
+    q[0] = near
+    read_joints(rows.driven, x, work.turned, R, work.at_rest, q, work.rate)
+    g[last] = q[0] - s
+    q[0] = near
+    if rows.driven.kind[0] == ABOUT_AXIS:
+        g[last] -= 2.0 * math.pi * math.floor(0.5 + g[last] / (2.0 * math.pi))
+    steady_rows(x, R, rows.first, work.ends, rows.numbers, work.row)
+    for side in range(2):
+        for k in range(6):
+            G[last, side, k] = work.row[0, side, k]
+    gap = 0.0
+    for r in range(last + 1):
+        size = abs(rows.scale[r] * g[r])
+        if not size <= gap:
+            gap = size
+    return gap
+
+
+@njit
+def _resize(rows, work, metric):
+    """Write ``work.sizes`` (m,) at the pose AT: a row over its size is its distance from zero in the metric."""
+    n, m = work.across.shape
+    _fill(rows, work, metric)
+    for r in range(m):
+        square = 0.0
+        for side in range(2):
+            first = 6 * rows.side[r, side]
+            for c in range(first, first + 6 if first < n else first):
+                square += work.across[c, r] * work.across[c, r]
+        work.sizes[r] = max(square, metric.least[r])
+    for c in range(rows.chain.shape[0]):
+        total = 0.0
+        for r in range(rows.chain[c, 0], rows.chain[c, 1]):
+            total += work.sizes[r]
+        for r in range(rows.chain[c, 0], rows.chain[c, 1]):
+            work.sizes[r] = total
+    for r in range(m):
+        work.sizes[r] = math.sqrt(work.sizes[r])
+
+
+@njit
+def _fill(rows, work, metric):
+    """Write the rows at the pose AT, by motions of unit length in a metric, to ``across``."""
+    n, m = work.across.shape
+    for c in range(n):
+        for r in range(m):
+            work.across[c, r] = 0.0
+    for r in range(m):
+        for side in range(2):
+            b = rows.side[r, side]
+            if 6 * b < n:
+                G, T = work.G[r, side], metric.turn[b]
+                for k in range(3):
+                    work.across[6 * b + k, r] = metric.shift[b] * G[k]
+                    work.across[6 * b + 3 + k, r] = G[3] * T[0, k] + G[4] * T[1, k] + G[5] * T[2, k]
+
+
+@njit
+def _scale(rows, work):
+    """Divide the rows of ``work.across`` (6 nb, m) by their sizes, and sum chains; ``work.left`` (m,): scratch."""
+    n, m = work.across.shape
+    for r in range(m):
+        work.left[r] = 1.0 / work.sizes[r]
+    for c in range(n):
+        for r in range(m):
+            work.across[c, r] *= work.left[r]
+    for k in range(rows.chain.shape[0]):
+        first = rows.chain[k, 0]
+        for r in range(first + 1, rows.chain[k, 1]):
+            for c in range(n):
+                work.across[c, first] += work.across[c, r]
+                work.across[c, r] = 0.0
+
+
+@njit
+def _factor(work, rank, damping):
+    """Factor ``work.product`` (m, m), of rows with rows, plus ``damping``; return the largest pivot beyond ``rank``."""
+    n, m = work.across.shape
+    for i in range(m):
+        for j in range(i + 1):
+            work.product[i, j] = damping if i == j else 0.0
+    for c in range(n):
+        for i in range(m):
+            f = work.across[c, i]
+            if f != 0.0:
+                for j in range(i + 1):
+                    work.product[i, j] += f * work.across[c, j]
+    return cholesky_factor(work.product, rank, work.order, work.pivot, work.column)
+
+
+@njit
+def _solve(work, target):
+    """Write ``work.y`` (6 nb,), the least one that changes the rows over their sizes by ``target`` (m,)."""
+    cholesky_solve(work.product, work.order, work.pivot, work.column, target, work.multiplier)
+    for c in range(work.y.size):
+        total = 0.0
+        for r in range(work.sizes.size):
+            total += work.across[c, r] * work.multiplier[r]
+        work.y[c] = total
+
+
+@njit
+def _apply(work):
+    """Write ``left`` (m,), the changes of the rows over their sizes along ``y``."""
+    for r in range(work.left.size):
+        work.left[r] = 0.0
+    for c in range(work.y.size):
+        for r in range(work.left.size):
+            work.left[r] += work.across[c, r] * work.y[c]
+
+
+@njit
+def _set_velocity(rows, work, velocity):
+    """Write the ``velocity`` (nb + 1, 6) of least kinetic energy at which the driven coordinate has the rate 1.
+
+    ``work.target`` (m,): scratch. The factors are those of a pose nearby; return whether they are near enough.
+    """
+    m = work.sizes.size
+    _fill(rows, work, rows.kinetic)
+    _scale(rows, work)
+    for r in range(m):
+        work.target[r] = 0.0
+    work.target[m - 1] = 1.0 / work.sizes[m - 1]
+    for i in range(velocity.shape[0]):
+        for k in range(6):
+            velocity[i, k] = 0.0
+    left = wanted = work.target[m - 1]
+    for _ in range(REFINEMENTS):
+        _solve(work, work.target)
+        _set_motion(rows, work, rows.kinetic)
+        for i in range(velocity.shape[0]):
+            for k in range(6):
+                velocity[i, k] += work.motion[i, k]
+        _apply(work)
+        left = 0.0
+        for r in range(m):
+            work.target[r] -= work.left[r]
+            left = max(left, abs(work.target[r]))
+        if left < ROUND_OFF * wanted:
+            return True
+    return left < LARGEST_SLIP * wanted
+
+
+@njit
+def _set_motion(rows, work, metric):
+    """Write ``motion`` (nb + 1, 6) of ``y``; return the motion of the fastest body, rad or sizes of a part."""
+    longest = 0.0
+    for b in range(work.motion.shape[0] - 1):
+        T, y, d = metric.turn[b], work.y[6 * b : 6 * b + 6], work.motion[b]
+        for k in range(3):
+            d[k] = metric.shift[b] * y[k]
+            d[3 + k] = T[k, 0] * y[3] + T[k, 1] * y[4] + T[k, 2] * y[5]
+        longest = max(longest, max(abs(d[0]), abs(d[1]), abs(d[2])) / rows.length[0])
+        longest = max(longest, math.sqrt(d[3] * d[3] + d[4] * d[4] + d[5] * d[5]))
+    for k in range(6):
+        work.motion[work.motion.shape[0] - 1, k] = 0.0
+    return longest
+
+
+@njit
+def _move(work, x, quat):
+    """Write the pose AT after ``motion``: ``work.position`` (2, nb + 1, 3), ``work.turned`` (nb + 1, 4), rotations.
+
+    It begins at ``x`` (nb + 1, 3), ``quat`` (nb + 1, 4).
+    """
+    for i in range(work.motion.shape[0]):
+        d = work.motion[i]
+        turn = scale(0.5, vector(d[3:]))
+        half = math.sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2])
+        sine = math.sin(half) / half if half > 0.0 else 1.0
+        q = multiply(quat[i], (math.cos(half), sine * turn[0], sine * turn[1], sine * turn[2]))
+        norm = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+        to = work.turned[i]
+        to[0], to[1], to[2], to[3] = q[0] / norm, q[1] / norm, q[2] / norm, q[3] / norm
+        rotation_matrix(to, work.rotation[AT, i])
+        at = add(vector(x[i]), vector(d))
+        to = work.position[AT, i]
+        to[0], to[1], to[2] = at
+
+
+@njit
+def _distance(rows, x, R, other_x, other_R):
+    """Return the largest motion of a body between two poses, rad or sizes of a part.
+
+    ``x``, ``other_x`` (nb + 1, 3); ``R``, ``other_R`` (nb + 1, 3, 3).
+    """
+    longest = 0.0
+    for i in range(x.shape[0]):
+        square = 0.0
+        for k in range(3):
+            longest = max(longest, abs(x[i, k] - other_x[i, k]) / rows.length[0])
+            for m in range(3):
+                square += (R[i, k, m] - other_R[i, k, m]) ** 2
+        longest = max(longest, math.sqrt(0.5 * square))
+    return longest
