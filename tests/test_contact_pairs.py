@@ -41,6 +41,19 @@ def test_a_stack_of_five_is_one_line():
     assert held == pytest.approx([0, 0, 5 * 9.81], abs=1e-6)  # N
 
 
+def test_nodes_of_touching_points_count_from_the_end_too():
+    contacts = vi.simulate(stack([vi.ContactPairs("contacts", bodies="all", friction=0.5)]), 0.02, 0.01).contacts
+    assert len(contacts.at(-1)) > 0
+    assert np.array_equal(contacts.at(-1).force, contacts.at(2).force)
+    assert np.array_equal(contacts.at(-1).at(-1).force, contacts.at(2).force)
+    for beyond in (3, -4):
+        with pytest.raises(IndexError, match=f"no node {beyond}: the trajectory has 3"):
+            contacts.at(beyond)
+    for no_node in (0.02, True, slice(1)):
+        with pytest.raises(vi.ArgumentError, match="whole number"):
+            contacts.at(no_node)
+
+
 def test_a_bad_start_is_told_before_steps_are_compiled(monkeypatch):
     bodies = [box("a", (0, 0, 0.1)), box("b", (0, 0, 0.25))]
     joints = [vi.Free(f"free {body.name}", "world", body.name) for body in bodies]

@@ -1,11 +1,13 @@
 """Points where bodies touch along a motion, and the forces there."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from varint.base.checks import is_whole, shown
 from varint.base.display import Shown, count_text
+from varint.base.errors import ArgumentError
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
 
@@ -36,6 +38,8 @@ class TouchingPoints(Shown):
         Place, m, and unit normal from ``body_b`` to ``body_a``, world.
     force : (n, 3) N, world
         On ``body_a``, with friction. Where more points touch than determine it, one of the distributions that balance.
+    nodes : int
+        Number of nodes of the run.
     """
 
     node: np.ndarray
@@ -46,6 +50,7 @@ class TouchingPoints(Shown):
     point: np.ndarray = field(repr=False)
     normal: np.ndarray = field(repr=False)
     force: np.ndarray = field(repr=False)
+    nodes: int = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.node)
@@ -70,9 +75,13 @@ class TouchingPoints(Shown):
         return named
 
     def at(self, node: int) -> "TouchingPoints":
-        """Return the points at one node."""
-        rows = self.node == node
-        return TouchingPoints(*(value[rows] for value in vars(self).values()))
+        """Return the points at node ``node``, -T to T - 1. Raises ArgumentError, IndexError."""
+        if not is_whole(node):
+            raise ArgumentError(f"a node of a trajectory is a whole number, got {shown(node)}")
+        if not -self.nodes <= node < self.nodes:
+            raise IndexError(f"there is no node {node}: the trajectory has {self.nodes}")
+        rows = self.node == node % self.nodes
+        return replace(self, **{name: value[rows] for name, value in vars(self).items() if name != "nodes"})
 
 
 def touching_points(mechanism: Mechanism, t: np.ndarray, rows: np.ndarray) -> TouchingPoints:
@@ -91,4 +100,5 @@ def touching_points(mechanism: Mechanism, t: np.ndarray, rows: np.ndarray) -> To
         point=values[:, 4:7],
         normal=values[:, 7:],
         force=values[:, :3],
+        nodes=len(t),
     )
