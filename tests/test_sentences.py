@@ -11,7 +11,7 @@ LONGER = {  # pages above, and the average that each must not exceed
     "gradients": 23.0,
     "redmax": 22.9,
     "beams": 22.2,
-    "runs": 22.0,
+    "runs": 22.3,
     "architecture": 21.9,
 }
 

@@ -5,35 +5,38 @@ import numpy as np
 from varint.base.errors import ArgumentError
 from varint.kinematics.frames import JointFrames
 from varint.mechanism.mechanism import Mechanism
-from varint.methods.reduced.recursions.tree_records import BALL, PRISMATIC, REVOLUTE
-from varint.methods.reduced.recursions.tree_records import WELD as FIXED
-from varint.methods.reduced.tree import Tree, find_tree
-from varint.model.joints.base import Z
-from varint.model.motion import Turn
+from varint.model.body import WORLD
+from varint.model.joints.base import Joint, Z
+from varint.model.joints.free import Free
+from varint.model.motion import Ball, Shift, Slide, Turn
 from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix
 from varint.model.state import State
-from varint.step.collocation.records import SLIDE, TURN, WELD, Closures, LinkTree
+from varint.step.collocation.records import SLIDE, TURN, WELD, ClosedLoops, LinkTree
 from varint.step.plan import Plan
 
-MOTIONS = {REVOLUTE: TURN, PRISMATIC: SLIDE, FIXED: WELD}
+Link = tuple[int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, float, int]
 
 
-def check_links(mechanism: Mechanism, called: str) -> Tree:
-    """Return the tree of a mechanism; raise ArgumentError for the first joint of other motions than turns and slides.
+def tree_joints(mechanism: Mechanism) -> list[tuple[int, Joint]]:
+    """Return each body with the joint that carries it, a free one where there is none, parents first."""
+    topology, carried = mechanism.compiled.topology, []
+    for body in topology.bodies:
+        number, name = topology.tree_joint[body], mechanism.bodies[body].name
+        carried.append((body, Free(f"base of {name}", WORLD, name) if number is None else mechanism.joints[number]))
+    return carried
+
+
+def check_links(mechanism: Mechanism, called: str) -> None:
+    """Raise ArgumentError for the first joint of the tree with other motions than turns, slides and balls.
 
     ``called``: the method, for the message.
     """
-    tree = find_tree(mechanism)
-    for number, kind in enumerate(tree.nodes.motion):
-        if kind in MOTIONS or kind == BALL:
-            continue
-        column = tree.nodes.column[number]
-        joint = next(joint for joint in tree.joints if tree.columns[joint.name].stop > column)
-        raise ArgumentError(
-            f"{called} moves bodies by turns and slides, and joint '{joint.name}' is a {type(joint).__name__}, along a"
-            " curve or screw: use varint.Variational"
-        )
-    return tree
+    for _, joint in tree_joints(mechanism):
+        if not all(isinstance(motion, Turn | Slide | Ball | Shift) for motion in joint.allowed):
+            raise ArgumentError(
+                f"{called} moves bodies by turns and slides, and joint '{joint.name}' is a {type(joint).__name__},"
+                " along a curve or screw: use varint.Variational"
+            )
 
 
 def is_tree_of_hinges(mechanism: Mechanism) -> bool:
@@ -42,45 +45,39 @@ def is_tree_of_hinges(mechanism: Mechanism) -> bool:
     return hinges and len(mechanism.joints) == len(mechanism.bodies) and bool(mechanism.compiled.plan.joints.pair.all())
 
 
-def link_tree(mechanism: Mechanism, called: str, state: State) -> tuple[LinkTree, np.ndarray, np.ndarray]:
+def link_tree(mechanism: Mechanism, state: State) -> tuple[LinkTree, np.ndarray, np.ndarray]:
     """Return the links, their rotations at coordinate zero, and their coordinates at a state.
 
     Rotations (nl, 3, 3) are in axes of the parent, coordinates (nl,) rad or m.
     A ball is three turns, all zero in ``state``.
     """
-    tree, compiled, plan = check_links(mechanism, called), mechanism.compiled, mechanism.compiled.plan
-    nodes, nb = tree.nodes, len(mechanism.bodies)
-    q = _coordinates(mechanism, tree, state)
-    slot_of = {int(node): slot for slot, node in enumerate(nodes.body_node)}
-    axes = [np.eye(3)] * len(nodes.parent) + [np.eye(3)]  # of a link, in axes of its node
-    first = np.cumsum([0, *(3 if kind == BALL else 1 for kind in nodes.motion)])
-    links: list[tuple] = []  # parent, motion, axis, anchor, lever, turned, coordinate, slot or -1
-    balls = []
-    for n, kind in enumerate(nodes.motion):
-        slot, parent = slot_of.get(n, -1), int(nodes.parent[n])
-        above = axes[parent].T
-        if slot >= 0:
-            axes[n] = nodes.body_axes[slot]
-        C, start = axes[n], nodes.sign[n] * q[nodes.column[n] : nodes.column[n] + nodes.dof[n]]
-        last = int(first[parent + 1] - 1) if parent < len(nodes.parent) else -1
-        P, d, lever = above @ nodes.rest_axes[n], above @ nodes.offset[n], -C.T @ nodes.arm[n]
-        if kind == BALL:
-            balls.append(int(first[n]))
-            links.append((last, TURN, np.eye(3)[0], d, np.zeros(3), P @ matrix_from_vector(start), 0.0, -1))
-            links.append((int(first[n]), TURN, np.eye(3)[1], np.zeros(3), np.zeros(3), np.eye(3), 0.0, -1))
-            links.append((int(first[n]) + 1, TURN, C.T[:, 2], np.zeros(3), lever, C, 0.0, slot))
-        else:
-            value = float(start[0]) if len(start) else 0.0
-            links.append((last, MOTIONS[int(kind)], C.T[:, 2], d, lever, P @ C, value, slot))
+    compiled, plan = mechanism.compiled, mechanism.compiled.plan
+    nb = len(mechanism.bodies)
+    x = np.concatenate([state.position, np.zeros((1, 3))])
+    R = np.concatenate([rotation_matrix(state.quat_wxyz), np.eye(3)[None]])
+    links: list[Link] = []
+    last_of, balls = {-1: -1}, []  # last link of a body
+    for body, joint in tree_joints(mechanism):
+        frames = JointFrames(mechanism, joint)
+        ahead = frames.b == body
+        last = last_of[frames.a if ahead else frames.b]
+        chain = _chain(joint, frames, ahead, frames.measure(x, R) if joint.dof else np.zeros(0))
+        for number, (motion, axis, anchor, lever, turned, value) in enumerate(chain):
+            if motion == TURN and number in _balls(joint, ahead):
+                balls.append(len(links))
+            slot = int(compiled.slot[body]) if number == len(chain) - 1 else -1
+            links.append((last, motion, axis, anchor, lever, turned, value, slot))
+            last = len(links) - 1
+        last_of[body] = last
     parents, motion, axis, anchor, lever, turned, coordinate, slots = (
         np.array(part) for part in zip(*links, strict=True)
     )
     nl = len(links)
     link = np.full(nb, -1)
     link[slots[slots >= 0]] = np.flatnonzero(slots >= 0)
-    body = np.zeros(nl, dtype=np.int64)
+    bodies = np.zeros(nl, dtype=np.int64)
     for number in range(nl - 1, -1, -1):
-        body[number] = slots[number] if slots[number] >= 0 else body[number + 1]
+        bodies[number] = slots[number] if slots[number] >= 0 else bodies[number + 1]
     parents[parents < 0] = nl
     mass, moments = np.zeros(nl), np.zeros((nl, 3, 3))
     J = plan.bodies.inertia
@@ -97,19 +94,53 @@ def link_tree(mechanism: Mechanism, called: str, state: State) -> tuple[LinkTree
         moments=moments,
         gravity=plan.bodies.gravity.copy(),
         link=link,
-        body=body,
+        body=bodies,
         ball=np.array(balls, dtype=np.int64),
-        along=_links_of_sums(plan, body, motion),
+        along=_links_of_sums(plan, bodies, motion),
     )
     return arrays, turned, coordinate
 
 
-def _coordinates(mechanism: Mechanism, tree: Tree, state: State) -> np.ndarray:
-    """Return the coordinates (nq,) of the tree at a state."""
-    x = np.concatenate([state.position, np.zeros((1, 3))])
-    R = np.concatenate([rotation_matrix(state.quat_wxyz), np.eye(3)[None]])
-    q = [JointFrames(mechanism, joint).measure(x, R) for joint in tree.joints if joint.dof]
-    return np.concatenate([np.zeros(0), *q])
+def _balls(joint: Joint, ahead: bool) -> list[int]:
+    """Return the numbers of the links of a joint that are first of a ball, from its parent on."""
+    numbers, number = [], 0
+    for motion in joint.allowed if ahead else joint.allowed[::-1]:
+        if isinstance(motion, Ball):
+            numbers.append(number)
+        number += motion.size
+    return numbers
+
+
+def _chain(joint: Joint, frames: JointFrames, ahead: bool, q: np.ndarray) -> list[tuple]:
+    """Return the links of a joint from its parent on: motion, axis, anchor, lever, rotation at zero, coordinate.
+
+    ``ahead``: whether the parent is body a of the joint; else the motions come in reverse, with coordinates negated.
+    ``q``: its coordinates. The first anchor is from the centre of the parent, the last lever from that of the body.
+    """
+    sides = (frames.axes_a, frames.origin_a), (frames.axes_b, frames.origin_b)
+    (P, d), (far_axes, far) = sides if ahead else sides[::-1]  # P, d: rotation and place of the next motion
+    sign, start, parts = (1.0, 0, []) if ahead else (-1.0, 0, [])
+    for motion in joint.allowed:
+        parts.append((motion, sign * q[start : start + motion.size]))
+        start += motion.size
+    links: list[list] = []
+    for motion, value in parts if ahead else parts[::-1]:
+        if isinstance(motion, Shift):
+            d = d + P @ (sign * motion.length * np.eye(3)[motion.axis])
+        elif isinstance(motion, Ball):
+            T = (P @ matrix_from_vector(value), np.eye(3), np.eye(3))
+            links += [[TURN, np.eye(3)[n], d if n == 0 else np.zeros(3), np.zeros(3), T[n], 0.0] for n in range(3)]
+            P, d = np.eye(3), np.zeros(3)
+        else:
+            assert isinstance(motion, Turn | Slide)
+            kind = SLIDE if isinstance(motion, Slide) else TURN
+            links.append([kind, np.eye(3)[motion.axis], d, np.zeros(3), P, float(value[0])])
+            P, d = np.eye(3), np.zeros(3)
+    if not links:
+        links, P, d = [[WELD, np.eye(3)[2], d, np.zeros(3), P, 0.0]], np.eye(3), np.zeros(3)
+    end, C = links[-1], P @ far_axes.T  # C: rotation of the body in the last link
+    end[1], end[3], end[4] = C.T @ end[1], far - C.T @ d, end[4] @ C
+    return [tuple(link) for link in links]
 
 
 def _links_of_sums(plan: Plan, body: np.ndarray, motion: np.ndarray) -> np.ndarray:
@@ -125,7 +156,7 @@ def _links_of_sums(plan: Plan, body: np.ndarray, motion: np.ndarray) -> np.ndarr
     return along
 
 
-def closures_of(plan: Plan, tree: LinkTree, q: int) -> tuple[Closures, dict[str, int]]:
+def closures_of(plan: Plan, tree: LinkTree, q: int) -> tuple[ClosedLoops, dict[str, int]]:
     """Return the dense nodes of closures with ``q`` rows for each row of the plan, and sizes of their arrays."""
     loops, first, end = plan.loops, int(plan.loops.node_row[0]), int(plan.loops.node_row[-1])
     width = np.repeat(loops.node_high - loops.node_low, np.diff(loops.node_row))
@@ -133,7 +164,7 @@ def closures_of(plan: Plan, tree: LinkTree, q: int) -> tuple[Closures, dict[str,
     begin = q * q * (loops.row_start[first:end] + low)
     rows = begin[:, None] + np.arange(q) * (q * width)[:, None] - (q * (low - first))[:, None]
     fills = np.diff(loops.fill_first) - (loops.fill_pass - loops.fill_first[:-1])
-    closures = Closures(
+    closures = ClosedLoops(
         rows=np.array([first, end]),
         node=q * (loops.node_row - first),
         low=q * (loops.node_low - first),

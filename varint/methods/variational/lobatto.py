@@ -176,7 +176,7 @@ class LobattoRun(SteppedRun):
         super().__init__(mechanism, None, grid, every, state)
         compiled, nb = mechanism.compiled, len(mechanism.bodies)
         self.plan, self.ws = compiled.plan, workspace(compiled.plan, functions=compiled.functions)
-        self.tree, turned, coordinate = link_tree(mechanism, Lobatto.called, state)
+        self.tree, turned, coordinate = link_tree(mechanism, state)
         self.closures, sizes = closures_of(self.plan, self.tree, s - 1)
         self.rule, nl = node_rule(s), len(coordinate)
         sizes |= {"nb": nb, "slots": nb + 1, "nl": nl, "links": nl + 1, "ne": len(self.plan.elements.force)}

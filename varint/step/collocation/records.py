@@ -31,7 +31,7 @@ class LinkTree(CompiledRecord):
 
 
 @dataclass(frozen=True, eq=False)
-class Closures(CompiledRecord):
+class ClosedLoops(CompiledRecord):
     """The dense nodes of loop closures, see `Loops`; each of nr rows there is q here, one a node, row after row."""
 
     rows: Annotated[Int1, "2"]  # first of the rows in the plan, and their end

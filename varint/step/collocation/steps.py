@@ -27,7 +27,7 @@ from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn
 from varint.step.collocation.closures import move_multipliers, place_closures, push_closures, show_bodies
 from varint.step.collocation.efforts import finish_nodes, push_nodes
 from varint.step.collocation.elimination import eliminate, solve_turns
-from varint.step.collocation.records import SLIDE, Closures, LinkTree, NodeRule, NodeWorkspace
+from varint.step.collocation.records import SLIDE, ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.configuration import place
 from varint.step.efforts import has_efforts
 from varint.step.newton import CONVERGED, NOT_CONVERGED
@@ -349,7 +349,7 @@ def _write_quaternion(R, q):
 
 @njit(seconds=20, what="steps of collocation")
 def march_nodes(
-    plan: Plan, ws: Workspace, tree: LinkTree, closures: Closures, rule: NodeRule, work: NodeWorkspace,
+    plan: Plan, ws: Workspace, tree: LinkTree, closures: ClosedLoops, rule: NodeRule, work: NodeWorkspace,
     inputs: Float3, node: int, steps: int, stride: int, h: float, out: tuple[Float3, Float3, Float3, Float2, Float2],
 ) -> tuple[int, int, int]:  # fmt: skip
     """Take steps of ``h`` seconds from ``node`` on and record.
