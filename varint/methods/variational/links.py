@@ -18,7 +18,7 @@ Link = tuple[int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, float, in
 
 
 def tree_joints(mechanism: Mechanism) -> list[tuple[int, Joint]]:
-    """Return each body with the joint that carries it, a free one where there is none, parents first."""
+    """Return each body with the joint that carries it, or with a free joint to the world, parents first."""
     topology, carried = mechanism.compiled.topology, []
     for body in topology.bodies:
         number, name = topology.tree_joint[body], mechanism.bodies[body].name
