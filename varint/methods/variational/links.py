@@ -6,8 +6,8 @@ from varint.base.errors import ArgumentError
 from varint.kinematics.frames import JointFrames
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
+from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint, Z
-from varint.model.joints.free import Free
 from varint.model.motion import Ball, Shift, Slide, Turn
 from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix
 from varint.model.state import State
@@ -22,7 +22,9 @@ def tree_joints(mechanism: Mechanism) -> list[tuple[int, Joint]]:
     topology, carried = mechanism.compiled.topology, []
     for body in topology.bodies:
         number, name = topology.tree_joint[body], mechanism.bodies[body].name
-        carried.append((body, Free(f"base of {name}", WORLD, name) if number is None else mechanism.joints[number]))
+        free = REGISTRY["Free"]
+        joint = free(f"base of {name}", WORLD, name) if number is None else mechanism.joints[number]
+        carried.append((body, joint))
     return carried
 
 

@@ -66,24 +66,6 @@ def push_closures(plan, tree, closures, work):
 
 
 @njit
-def note_efforts(plan, ws, closures, rule, work, h, j):
-    """Keep gradients of the measures of efforts with a row of their own at node j, and the derivatives of efforts."""
-    own, last = work.closures, rule.weight.size - 1
-    for s in range(plan.laws.sum_first.size - 1):
-        m = natural(plan.laws.sum_first[s])
-        r = plan.measures.row[m]
-        if r < closures.rows[0] or plan.laws.sum_first[s + 1] > m + 1:
-            continue
-        own.by_value[j, r] = h * rule.weight[j] * ws.efforts.sum_by_value[s]
-        own.by_rate[j, r] = rule.weight[j] * ws.efforts.sum_by_rate[s]
-        for side in range(2):
-            for a in range(6):
-                own.gradient[j, r, side, a] = ws.efforts.gradient[m, side, a]
-                if j == last - 1:  # the end takes those of the node before: they are of the matrix alone
-                    own.gradient[last, r, side, a] = ws.efforts.gradient[m, side, a]
-
-
-@njit
 def start_fills(plan, tree, closures, rule, work):
     """Write the gradients into the fills of the closures' own bodies; clear the rest."""
     own, q = work.closures, work.position.shape[0] - 1

@@ -10,7 +10,7 @@ Derivatives of other efforts are omitted: each iteration then leaves a share of 
 
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, turn_of, vector, write
-from varint.step.collocation.closures import note_efforts
+from varint.step.collocation.closures import show_bodies
 from varint.step.collocation.records import SLIDE
 from varint.step.laws import has_potential, law_effort, law_potential
 from varint.step.nodes.efforts import evaluate_efforts, keep_turns
@@ -46,6 +46,7 @@ def _column_of(R, k):
 @njit
 def _evaluate_node(plan, ws, tree, rule, work, given, h, j):
     """Evaluate laws and loads at node j, inputs ``given`` (s, ne): their sums ``work.load``, powers ``work.power``."""
+    show_bodies(tree, work, j)
     _write_velocities(tree, rule, work, ws.velocity, h, j)
     for e in range(given.shape[1]):
         ws.efforts.input[e] = given[j, e]
@@ -67,6 +68,24 @@ def _add_impulses(tree, rule, work, h, j):
 
 
 @njit
+def _note_efforts(plan, ws, closures, rule, work, h, j):
+    """Keep gradients of the measures of efforts with a row of their own at node j, and the derivatives of efforts."""
+    own, last = work.closures, rule.weight.size - 1
+    for s in range(plan.laws.sum_first.size - 1):
+        m = natural(plan.laws.sum_first[s])
+        r = plan.measures.row[m]
+        if r < closures.rows[0] or plan.laws.sum_first[s + 1] > m + 1:
+            continue
+        own.by_value[j, r] = h * rule.weight[j] * ws.efforts.sum_by_value[s]
+        own.by_rate[j, r] = rule.weight[j] * ws.efforts.sum_by_rate[s]
+        for side in range(2):
+            for a in range(6):
+                own.gradient[j, r, side, a] = ws.efforts.gradient[m, side, a]
+                if j == last - 1:  # the end takes those of the node before: they are of the matrix alone
+                    own.gradient[last, r, side, a] = ws.efforts.gradient[m, side, a]
+
+
+@njit
 def push_nodes(plan, ws, tree, closures, rule, work, given, h):
     """Add the impulses of laws and loads to the wrenches at all nodes but the last.
 
@@ -79,7 +98,7 @@ def push_nodes(plan, ws, tree, closures, rule, work, given, h):
         _evaluate_node(plan, ws, tree, rule, work, given, h, j)
         _add_impulses(tree, rule, work, h, j)
         if closures.rows[1] > closures.rows[0]:
-            note_efforts(plan, ws, closures, rule, work, h, j)
+            _note_efforts(plan, ws, closures, rule, work, h, j)
         for s in range(tree.along.size):
             if tree.along[s] < 0:
                 continue

@@ -87,8 +87,8 @@ def start_poses(plan, ws, tree, closures, work):
         x = add(vector(work.position[0, p]), x)
         work.position[0, i, 0], work.position[0, i, 1], work.position[0, i, 2] = x
         _write_axis(tree, work, i, 0)
-    show_bodies(tree, work, 0)
     if closures.rows[1] > closures.rows[0]:
+        show_bodies(tree, work, 0)
         place_closures(plan, ws, closures, work, 0)
 
 
@@ -158,11 +158,9 @@ def _evaluate(plan, ws, tree, closures, rule, work, given, h):
             for j in range(s - 1):
                 _pull_link(tree, rule, work, h, i, j)
     closed = closures.rows[1] > closures.rows[0]
-    if has_efforts(plan) or closed:
-        for k in range(1, s):
-            show_bodies(tree, work, k)
     if closed:
         for k in range(1, s):
+            show_bodies(tree, work, k)
             place_closures(plan, ws, closures, work, k)
         push_closures(plan, tree, closures, work)
     if has_efforts(plan):
@@ -258,8 +256,6 @@ def _finish_step(plan, ws, tree, closures, rule, work, given, h):
         if tree.mass[i] > 0.0:
             _pull_link(tree, rule, work, h, i, last)
     if has_efforts(plan):
-        for k in range(1, last + 1):
-            show_bodies(tree, work, k)
         finish_nodes(plan, ws, tree, rule, work, given, h)
     for i in range(nl):
         write(work.momentum[i], vector(work.wrench[last, i]), turn_of(work.wrench[last, i]))
