@@ -277,6 +277,24 @@ def test_slides_balls_and_free_bodies_are_those_of_reduced_coordinates(mechanism
     assert distance(end_of(made, made.state(), 0.5, vi.Lobatto(0.005)), exact) < 1e-9
 
 
+JOINTS = (
+    "Cylindrical", "Fixed", "Free", "Planar", "PointOnLine", "PointOnPlane", "Prismatic", "Rod", "Spherical",
+    "Translational", "Universal",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", JOINTS)
+def test_each_joint_of_a_tree_from_both_its_sides(kind):
+    """Seeds of which some joints have the parent as their body b."""
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        mechanism = random_tree(rng, 3, (kind, "Revolute"))
+        state = random_velocity_state(rng, mechanism)
+        exact = end_of(mechanism, state, 0.1, vi.Reduced("dop853", rtol=1e-12, dt=0.0125))
+        assert distance(end_of(mechanism, state, 0.1, vi.Lobatto(0.0025, 6)), exact) < 1e-9
+
+
 def test_bodies_that_hang_from_nothing_fly():
     mechanism = pair_in_flight()
     state = mechanism.state(rates={"hinge": 3.0})

@@ -1,31 +1,29 @@
 """The tree of a mechanism as links for collocation, and the dense nodes of its closures."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from varint.base.errors import ArgumentError
 from varint.kinematics.frames import JointFrames
 from varint.mechanism.mechanism import Mechanism
-from varint.model.body import WORLD
-from varint.model.joints import REGISTRY
-from varint.model.joints.base import Joint, Z
-from varint.model.motion import Ball, Shift, Slide, Turn
-from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix
+from varint.model.joints.base import Joint, X, Y, Z
+from varint.model.motion import Ball, Motion, Shift, Slide, Turn
+from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix, vector_from_matrix
 from varint.model.state import State
 from varint.step.collocation.records import SLIDE, TURN, WELD, ClosedLoops, LinkTree
 from varint.step.plan import Plan
 
+FLIGHT: tuple[Motion, ...] = (Slide(X), Slide(Y), Slide(Z), Ball())  # motions of a body that hangs from nothing
+AT_CENTRE = np.eye(3), np.zeros(3)
 Link = tuple[int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, float, int]
 
 
-def tree_joints(mechanism: Mechanism) -> list[tuple[int, Joint]]:
-    """Return each body with the joint that carries it, or with a free joint to the world, parents first."""
-    topology, carried = mechanism.compiled.topology, []
-    for body in topology.bodies:
-        number, name = topology.tree_joint[body], mechanism.bodies[body].name
-        free = REGISTRY["Free"]
-        joint = free(f"base of {name}", WORLD, name) if number is None else mechanism.joints[number]
-        carried.append((body, joint))
-    return carried
+def tree_joints(mechanism: Mechanism) -> list[tuple[int, Joint | None]]:
+    """Return each body with the joint that carries it, None where it hangs from nothing, parents first."""
+    topology = mechanism.compiled.topology
+    numbers = ((body, topology.tree_joint[body]) for body in topology.bodies)
+    return [(body, None if number is None else mechanism.joints[number]) for body, number in numbers]
 
 
 def check_links(mechanism: Mechanism, called: str) -> None:
@@ -34,7 +32,7 @@ def check_links(mechanism: Mechanism, called: str) -> None:
     ``called``: the method, for the message.
     """
     for _, joint in tree_joints(mechanism):
-        if not all(isinstance(motion, Turn | Slide | Ball | Shift) for motion in joint.allowed):
+        if joint is not None and not all(isinstance(motion, Turn | Slide | Ball | Shift) for motion in joint.allowed):
             raise ArgumentError(
                 f"{called} moves bodies by turns and slides, and joint '{joint.name}' is a {type(joint).__name__},"
                 " along a curve or screw: use varint.Variational"
@@ -60,13 +58,20 @@ def link_tree(mechanism: Mechanism, state: State) -> tuple[LinkTree, np.ndarray,
     links: list[Link] = []
     last_of, balls = {-1: -1}, []  # last link of a body
     for body, joint in tree_joints(mechanism):
-        frames = JointFrames(mechanism, joint)
-        ahead = frames.b == body
-        last = last_of[frames.a if ahead else frames.b]
-        chain = _chain(joint, frames, ahead, frames.measure(x, R) if joint.dof else np.zeros(0))
+        if joint is None:
+            last, motions, sides = -1, FLIGHT, (AT_CENTRE, AT_CENTRE)
+            q = np.concatenate([x[body], vector_from_matrix(R[body])])
+        else:
+            frames = JointFrames(mechanism, joint)
+            ahead = frames.b == body
+            motions, sides = joint.allowed, ((frames.axes_a, frames.origin_a), (frames.axes_b, frames.origin_b))
+            last = last_of[frames.a if ahead else frames.b]
+            q = frames.measure(x, R) if joint.dof else np.zeros(0)
+            if not ahead:
+                (motions, q), sides = _reversed(motions, q), sides[::-1]
+        chain, first = _chain(motions, sides, q)
+        balls += [len(links) + number for number in first]
         for number, (motion, axis, anchor, lever, turned, value) in enumerate(chain):
-            if motion == TURN and number in _balls(joint, ahead):
-                balls.append(len(links))
             slot = int(compiled.slot[body]) if number == len(chain) - 1 else -1
             links.append((last, motion, axis, anchor, lever, turned, value, slot))
             last = len(links) - 1
@@ -103,46 +108,46 @@ def link_tree(mechanism: Mechanism, state: State) -> tuple[LinkTree, np.ndarray,
     return arrays, turned, coordinate
 
 
-def _balls(joint: Joint, ahead: bool) -> list[int]:
-    """Return the numbers of the links of a joint that are first of a ball, from its parent on."""
-    numbers, number = [], 0
-    for motion in joint.allowed if ahead else joint.allowed[::-1]:
-        if isinstance(motion, Ball):
-            numbers.append(number)
-        number += motion.size
-    return numbers
-
-
-def _chain(joint: Joint, frames: JointFrames, ahead: bool, q: np.ndarray) -> list[tuple]:
-    """Return the links of a joint from its parent on: motion, axis, anchor, lever, rotation at zero, coordinate.
-
-    ``ahead``: whether the parent is body a of the joint; else the motions come in reverse, with coordinates negated.
-    ``q``: its coordinates. The first anchor is from the centre of the parent, the last lever from that of the body.
-    """
-    sides = (frames.axes_a, frames.origin_a), (frames.axes_b, frames.origin_b)
-    (P, d), (far_axes, far) = sides if ahead else sides[::-1]  # P, d: rotation and place of the next motion
-    sign, start, parts = (1.0, 0, []) if ahead else (-1.0, 0, [])
-    for motion in joint.allowed:
-        parts.append((motion, sign * q[start : start + motion.size]))
+def _reversed(motions: tuple[Motion, ...], q: np.ndarray) -> tuple[tuple[Motion, ...], np.ndarray]:
+    """Return the motions of frame a seen from frame b, and their coordinates."""
+    start, parts = 0, []
+    for motion in motions:
+        parts.append(-q[start : start + motion.size])
         start += motion.size
+    back = (replace(motion, length=-motion.length) if isinstance(motion, Shift) else motion for motion in motions[::-1])
+    return tuple(back), np.concatenate([np.zeros(0), *parts[::-1]])
+
+
+def _chain(motions: tuple[Motion, ...], sides: tuple, q: np.ndarray) -> tuple[list[tuple], list[int]]:
+    """Return the links of a joint from its parent on, and the numbers of the first links of balls.
+
+    A link: motion, axis, anchor, lever, rotation at zero, coordinate. The first anchor is from the centre of the
+    parent, the last lever from that of the body. ``sides``: axes and origin of the joint on the parent and on the
+    body. ``q``: coordinates.
+    """
+    (P, d), (far_axes, far) = sides  # P, d: rotation and place of the next motion
     links: list[list] = []
-    for motion, value in parts if ahead else parts[::-1]:
+    balls, start = [], 0
+    for motion in motions:
+        value = q[start : start + motion.size]
+        start += motion.size
         if isinstance(motion, Shift):
-            d = d + P @ (sign * motion.length * np.eye(3)[motion.axis])
-        elif isinstance(motion, Ball):
+            d = d + P @ (motion.length * np.eye(3)[motion.axis])
+            continue
+        if isinstance(motion, Ball):
+            balls.append(len(links))
             T = (P @ matrix_from_vector(value), np.eye(3), np.eye(3))
             links += [[TURN, np.eye(3)[n], d if n == 0 else np.zeros(3), np.zeros(3), T[n], 0.0] for n in range(3)]
-            P, d = np.eye(3), np.zeros(3)
         else:
             assert isinstance(motion, Turn | Slide)
             kind = SLIDE if isinstance(motion, Slide) else TURN
             links.append([kind, np.eye(3)[motion.axis], d, np.zeros(3), P, float(value[0])])
-            P, d = np.eye(3), np.zeros(3)
+        P, d = np.eye(3), np.zeros(3)
     if not links:
         links, P, d = [[WELD, np.eye(3)[2], d, np.zeros(3), P, 0.0]], np.eye(3), np.zeros(3)
     end, C = links[-1], P @ far_axes.T  # C: rotation of the body in the last link
     end[1], end[3], end[4] = C.T @ end[1], far - C.T @ d, end[4] @ C
-    return [tuple(link) for link in links]
+    return [tuple(link) for link in links], balls
 
 
 def _links_of_sums(plan: Plan, body: np.ndarray, motion: np.ndarray) -> np.ndarray:
