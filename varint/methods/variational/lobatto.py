@@ -210,8 +210,7 @@ class LobattoRun(SteppedRun):
         if status != CONVERGED:
             self.failure = Failure(
                 f"the step at t = {self.time:g} s could not be solved: it is too long for the motion or"
-                " for stiff forces."
-                " varint.Variational divides such steps",
+                " for stiff forces. Take a smaller dt, or varint.Variational, which divides such steps",
                 self.time,
             )
         return self._block(np.arange(first // self.every + 1, self.done // self.every + 1) * self.every, out, seconds)
