@@ -22,7 +22,7 @@ from varint.step.rows import evaluate_rows
 
 @njit
 def show_bodies(tree, work, k):
-    """Copy the poses of the bodies at node k from their links."""
+    """Copy the poses of the bodies at node k, (slots, 3) and (slots, 3, 3), from their links."""
     for b in range(tree.link.size):
         n = natural(tree.link[b])
         for a in range(3):
@@ -33,7 +33,7 @@ def show_bodies(tree, work, k):
 
 @njit
 def place_closures(plan, ws, closures, work, k):
-    """Write values and gradients of the rows at node k, where the bodies are shown."""
+    """Write values (rows,) and gradients (rows, 2, 6) of the rows at node k, where the bodies are shown."""
     own = work.closures
     evaluate_rows(plan, ws, work.body_position[k], work.body_rotation[k], own.value[k], own.gradient[k])
     if k > 0:
@@ -44,14 +44,14 @@ def place_closures(plan, ws, closures, work, k):
 
 @njit(inline="always")
 def _gradient(plan, work, r, side, k):
-    """Gradient of row r at node k by motions of the body on a side, in axes of the world."""
+    """Gradient (3,), (3,) of row r at node k by motions of the body on a side, in axes of the world."""
     G, R = work.closures.gradient[k, r, side], work.body_rotation[k, natural(plan.measures.body[r, side])]
     return vector(G), rotate(R, turn_of(G))
 
 
 @njit
 def push_closures(plan, tree, closures, work):
-    """Add the impulses along the rows to the wrenches at all nodes but the last."""
+    """Add the impulses along the rows to the wrenches (nl, 6) at all nodes but the last."""
     q = work.position.shape[0] - 1
     for r in range(closures.rows[0], closures.rows[1]):
         for side in range(2):
@@ -67,7 +67,7 @@ def push_closures(plan, tree, closures, work):
 
 @njit
 def start_fills(plan, tree, closures, rule, work):
-    """Write the gradients into the fills of the closures' own bodies; clear the rest."""
+    """Write the gradients into the fills (q q, 6) of the closures' own bodies; clear the rest."""
     own, q = work.closures, work.position.shape[0] - 1
     own.lower[:] = 0.0
     own.upper[:] = 0.0
@@ -99,7 +99,7 @@ def _add_gradient(plan, work, r, side, k, factor, out):
 
 @njit(inline="always")
 def _block(closures, n):
-    """First row of dense node n, the end, where its block starts in K, how far its rows are apart there."""
+    """First row of dense node n, the end, where its block starts in K (entries,), how far its rows are apart there."""
     first = closures.node[n]
     return first, closures.node[n + 1], closures.start[first] + first, closures.high[n] - closures.low[n]
 
@@ -191,7 +191,7 @@ def _measure_terms(plan, tree, closures, work, n, e):
 
 @njit(inline="always")
 def _bound_along(tree, work, n, k, wrench):
-    """A bound of `_along`."""
+    """A bound of `_along` of a wrench (6,)."""
     force, arm = math.sqrt(dot(vector(wrench), vector(wrench))), vector(work.offset[k, n])
     if tree.motion[n] == SLIDE:
         return force
@@ -260,7 +260,7 @@ def lift_closures(plan, tree, work, n, i):
 
 @njit(inline="always")
 def _along(tree, work, n, k, wrench):
-    """A wrench about the centre of link n, along its free motion at node k."""
+    """A wrench (6,) about the centre of link n, along its free motion at node k."""
     axis = vector(work.axis[k, n])
     if tree.motion[n] == SLIDE:
         return dot(axis, vector(wrench))
@@ -292,7 +292,7 @@ def solve_closures(plan, tree, closures, work, i):
 
 @njit
 def pass_values(plan, closures, work, n, i):
-    """Add what the turn of link n, with its parent at rest, changes of the rows that reach it."""
+    """Add to ``row`` (closed,) what the turn of link n, with its parent at rest, changes of the rows that reach it."""
     own, q = work.closures, work.position.shape[0] - 1
     first = plan.loops.fill_pass[i]
     for e in range(first, plan.loops.fill_first[i + 1]):
@@ -337,7 +337,7 @@ def yield_turns(plan, closures, work, n, i):
 
 @njit
 def move_multipliers(plan, closures, work):
-    """Take the increments of the multipliers, but for rows of efforts."""
+    """Take the increments of the multipliers (closed,), but for rows of efforts."""
     q = work.position.shape[0] - 1
     for r in range(work.closures.row.size):
         if plan.rows.role[closures.rows[0] + r // q] == JOINT:

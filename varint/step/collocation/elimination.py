@@ -120,22 +120,15 @@ def _add_laws(rule, work, i, q):
 def _invert(E, q):
     """Replace E (q, q) by its inverse. Its leading minors are near those of S, which are not zero: no pivoting."""
     for c in range(q):
-        f = 1.0 / E[c, c]
-        E[c, c] = 1.0
-        for k in range(q):
-            E[c, k] *= f
-        for j in range(q):
-            if j != c:
-                g = E[j, c]
-                E[j, c] = 0.0
-                for k in range(q):
-                    E[j, k] -= g * E[c, k]
+        _clear_column(E, c, q)
 
 
 @njit
-def _invert_any(E, scratch, q):
-    """Replace E (q, q) by its inverse, with partial pivoting: what closures hold may have any minors."""
-    order = scratch[0]
+def _invert_any(E, order, q):
+    """Replace E (q, q) by its inverse, with partial pivoting: what closures hold may have any minors.
+
+    ``order`` (q or more,): scratch.
+    """
     for c in range(q):
         best = c
         for j in range(c + 1, q):
@@ -144,20 +137,26 @@ def _invert_any(E, scratch, q):
         order[c] = best
         for k in range(q):
             E[c, k], E[best, k] = E[best, k], E[c, k]
-        f = 1.0 / E[c, c]
-        E[c, c] = 1.0
-        for k in range(q):
-            E[c, k] *= f
-        for j in range(q):
-            if j != c:
-                g = E[j, c]
-                E[j, c] = 0.0
-                for k in range(q):
-                    E[j, k] -= g * E[c, k]
+        _clear_column(E, c, q)
     for c in range(q - 1, -1, -1):
         best = int(order[c])
         for j in range(q):
             E[j, c], E[j, best] = E[j, best], E[j, c]
+
+
+@njit(inline="always")
+def _clear_column(E, c, q):
+    """Take one step of the inversion in place of E (q, q), with the pivot (c, c)."""
+    f = 1.0 / E[c, c]
+    E[c, c] = 1.0
+    for k in range(q):
+        E[c, k] *= f
+    for j in range(q):
+        if j != c:
+            g = E[j, c]
+            E[j, c] = 0.0
+            for k in range(q):
+                E[j, k] -= g * E[c, k]
 
 
 @njit
@@ -226,7 +225,7 @@ def eliminate(plan, tree, closures, rule, work, h):
             if tree.along.size:
                 _add_laws(rule, work, i, q)
             if closed:
-                _invert_any(work.E[i], work.V[nl], q)
+                _invert_any(work.E[i], work.V[nl, 0], q)
             else:
                 _invert(work.E[i], q)
             if p < nl:
