@@ -14,7 +14,7 @@ OF_ONE = {  # operations of one argument, by the names that numpy has for them
 
 @njit
 def apply_operation(code, a, b):
-    """Return the value of an operation on two numbers ``a`` and ``b``, and its derivatives by both.
+    """Return the value of an operation on numbers ``a`` and ``b``, (3,) with its derivatives by both.
 
     ``code``: ADD, ..., ABSOLUTE. POWER: ``b`` is a constant, and has no derivative.
     """
@@ -64,7 +64,7 @@ def apply_operation(code, a, b):
 
 @njit
 def bend_operation(code, a, b, value, slope):
-    """Return the second derivatives by a and a, a and b, b and b, of an operation on two numbers.
+    """Return the second derivatives (3,) by a and a, a and b, b and b, of an operation on two numbers.
 
     ``value``, ``slope``: a number each, the value and its derivative by a, of `apply_operation`.
     """

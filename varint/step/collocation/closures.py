@@ -93,6 +93,7 @@ def start_fills(plan, tree, closures, rule, work):
 
 @njit(inline="always")
 def _add_gradient(plan, work, r, side, k, factor, out):
+    """Add a factor times `_gradient` to ``out`` (6,)."""
     force, torque = _gradient(plan, work, r, side, k)
     write(out, add(vector(out), scale(factor, force)), add(turn_of(out), scale(factor, torque)))
 
@@ -106,7 +107,7 @@ def _block(closures, n):
 
 @njit
 def factor_closures(plan, tree, closures, work, i):
-    """Eliminate the dense nodes whose top is the body in slot i, the last of which is the world."""
+    """Eliminate from K (entries,) the dense nodes whose top is the body in slot i, the last of which is the world."""
     for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
         n = plan.loops.node_order[k]
         _factor_node(closures, work.closures, n)
@@ -116,7 +117,7 @@ def factor_closures(plan, tree, closures, work, i):
 
 @njit
 def _factor_node(closures, own, n):
-    """Factor K_nn, K_nm = K_nn^-1 K_nm, K_mm -= K_mn K_nm for the later rows m that node n is coupled with."""
+    """Factor K_nn, K_nm = K_nn^-1 K_nm, K_mm -= K_mn K_nm for later rows m; K (entries,)."""
     first, last, start, stride = _block(closures, n)
     size, high, K, column = last - first, closures.high[n], own.K, own.column[0]
     scales, rows, columns = own.scale[first:last], own.pivot[0, first:last], own.pivot[1, first:last]
@@ -138,7 +139,7 @@ def _factor_node(closures, own, n):
 
 @njit
 def _fold_node(plan, tree, closures, work, n, i):
-    """Eliminate node n from its top, the body in slot i: its fills `lower` become K_nn^-1 lower."""
+    """Eliminate node n from its top, the body in slot i: fills ``lower`` (q q, 6) become K_nn^-1 lower."""
     own, q = work.closures, work.position.shape[0] - 1
     first, last, start, stride = _block(closures, n)
     size, rank, column, fill = last - first, own.rank[n], own.column[0], plan.loops.node_fill[n]
@@ -172,7 +173,7 @@ def _fold_node(plan, tree, closures, work, n, i):
 
 @njit
 def _measure_terms(plan, tree, closures, work, n, e):
-    """Let the scales of the row of fill e know how large the terms are that link n adds to its pivots.
+    """Let the scales (closed,) of the row of fill e know how large the terms are that link n adds to its pivots.
 
     By their bounds, not their sums: a row that no motion of the links changes is redundant, whatever its round-off.
     """
@@ -200,7 +201,7 @@ def _bound_along(tree, work, n, k, wrench):
 
 @njit
 def pass_closures(plan, tree, closures, work, n, i):
-    """Eliminate link n, of the joint of the body in slot i, from the fills and the matrix of the closures."""
+    """Eliminate link n, of the joint of the body in slot i, from the fills (q q, 6) and K (entries,)."""
     own, q = work.closures, work.position.shape[0] - 1
     first, last = plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
     pair = closures.pair[n]
@@ -236,7 +237,7 @@ def pass_closures(plan, tree, closures, work, n, i):
 
 @njit
 def lift_closures(plan, tree, work, n, i):
-    """Bring the fills from link n to its parent: over its arm, and where that is another body's, to the fills there."""
+    """Bring the fills (q q, 6) from link n over its arm to its parent, and to the fills of a body there."""
     own, q, p = work.closures, work.position.shape[0] - 1, natural(tree.parent[n])
     above = tree.body[p] != i if p < tree.parent.size else True
     for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
@@ -269,7 +270,7 @@ def _along(tree, work, n, k, wrench):
 
 @njit
 def solve_closures(plan, tree, closures, work, i):
-    """Bring the right-hand side past the dense nodes whose top is the body in slot i, nb for the world."""
+    """Bring ``row`` (closed,) past the dense nodes whose top is the body in slot i, nb for the world."""
     own, q = work.closures, work.position.shape[0] - 1
     for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
         n = plan.loops.node_order[k]
@@ -305,7 +306,7 @@ def pass_values(plan, closures, work, n, i):
 
 @njit
 def find_multipliers(plan, tree, closures, work, i):
-    """Write the changes of the multipliers of the nodes whose top is the body in slot i, whose motion is known."""
+    """Write changes of multipliers to ``row`` (closed,), of nodes whose top is the body in slot i."""
     own, q = work.closures, work.position.shape[0] - 1
     for at in range(plan.loops.node_first[i + 1] - 1, plan.loops.node_first[i] - 1, -1):
         n = plan.loops.node_order[at]
@@ -324,7 +325,7 @@ def find_multipliers(plan, tree, closures, work, i):
 
 @njit
 def yield_turns(plan, closures, work, n, i):
-    """Add to the turns of link n what the changes of the multipliers that reach it make of them."""
+    """Add to ``work.turn[n]`` (q,) what the changes of the multipliers that reach it make of them."""
     own, q = work.closures, work.position.shape[0] - 1
     first = plan.loops.fill_pass[i]
     for e in range(first, plan.loops.fill_first[i + 1]):

@@ -35,6 +35,7 @@ def _write_velocities(tree, rule, work, velocity, h, j):
 
 @njit(inline="always")
 def _column(a, b, c, k):
+    """Column k of a matrix of rows a, b, c (3,)."""
     return a[k], b[k], c[k]
 
 
@@ -56,7 +57,7 @@ def _evaluate_node(plan, ws, tree, rule, work, given, h, j):
 
 @njit
 def _add_impulses(tree, rule, work, h, j):
-    """Add ``work.load`` times h weight_j to the wrenches at node j."""
+    """Add ``work.load`` times h weight_j to the wrenches (nl, 6) at node j."""
     share = h * rule.weight[j]
     for b in range(work.load.shape[0]):
         i = natural(tree.link[b])
@@ -69,7 +70,7 @@ def _add_impulses(tree, rule, work, h, j):
 
 @njit
 def _note_efforts(plan, ws, closures, rule, work, h, j):
-    """Keep gradients of the measures of efforts with a row of their own at node j, and the derivatives of efforts."""
+    """Keep gradients (2, 6) of measures of efforts with a row of their own at node j, and efforts' derivatives."""
     own, last = work.closures, rule.weight.size - 1
     for s in range(plan.laws.sum_first.size - 1):
         m = natural(plan.laws.sum_first[s])
@@ -116,7 +117,7 @@ def push_nodes(plan, ws, tree, closures, rule, work, given, h):
 
 @njit
 def finish_nodes(plan, ws, tree, rule, work, given, h):
-    """Add the impulses of the last node to its wrenches, and the works over the step to ``ws.efforts.work``.
+    """Add the impulses of the last node to its wrenches (nl, 6), and the works over the step to ``ws.efforts.work``.
 
     The effort of a law at rest, where it has a potential, does what that loses over the step: its power is taken off
     the quadrature.

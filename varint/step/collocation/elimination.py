@@ -31,7 +31,7 @@ from varint.step.dense import add_scaled6, dot6
 
 @njit
 def _own_blocks(tree, rule, work, h, i):
-    """Write D of link i alone."""
+    """Write D (q q, 6, 6) of link i alone."""
     # a turn t of R_k turns T_j by S_jk (tr P - P^T) t with P = R_j Q R_k^T; one of R_j by (A_j - tr A_j) t
     q = rule.weight.size - 1
     for j in range(q):
@@ -63,6 +63,7 @@ def _own_blocks(tree, rule, work, h, i):
 
 @njit(inline="always")
 def _free_motion(tree, work, j, i):
+    """The shift (3,) and the turn (3,) of link i at node j by its own coordinate."""
     axis = vector(work.axis[j, i])
     if tree.motion[i] == SLIDE:
         return axis, (0.0, 0.0, 0.0)
@@ -71,7 +72,7 @@ def _free_motion(tree, work, j, i):
 
 @njit(inline="always")
 def _turned_motion(tree, work, j, i):
-    """K of node j: the change of what is open by the free motion that moves with link i, as its six factors."""
+    """K of node j: the change of what is open by the free motion that moves with link i, as factors (3,), (3,)."""
     axis, offset, force = vector(work.axis[j, i]), vector(work.offset[j, i]), vector(work.carried[j, i])
     if tree.motion[i] == SLIDE:
         return (0.0, 0.0, 0.0), cross(axis, force)
@@ -81,7 +82,7 @@ def _turned_motion(tree, work, j, i):
 
 @njit
 def _write_link_blocks(tree, work, i, q):
-    """U, the rows N^T D + K in V, and E of link i."""
+    """Write U (q q, 6), the rows N^T D + K in V (q q, 6), and E (q, q) of link i."""
     for j in range(q):
         line, turn = _free_motion(tree, work, j, i)
         for k in range(q):
@@ -108,7 +109,7 @@ def _write_link_blocks(tree, work, i, q):
 
 @njit
 def _add_laws(rule, work, i, q):
-    """Add L, of the laws along the coordinate of link i, to E."""
+    """Add L, of the laws along the coordinate of link i, to E (q, q)."""
     for j in range(q):
         for k in range(q):
             work.E[i, j, k] += work.damp[j, i] * rule.slope[j, k + 1]
@@ -161,7 +162,7 @@ def _clear_column(E, c, q):
 
 @njit
 def _over_pivots(work, i, q):
-    """Replace V of link i by E^-1 V."""
+    """Replace V (q q, 6) of link i by E^-1 V."""
     nb = work.E.shape[0]
     for k in range(q):
         for j in range(q):
@@ -175,7 +176,7 @@ def _over_pivots(work, i, q):
 
 @njit
 def _add_to_parent(work, i, p, q):
-    """Add T^T (D - U V) T of link i to D of its parent."""
+    """Add T^T (D - U V) T of link i to D (q q, 6, 6) of its parent."""
     for j in range(q):
         arm = sub(vector(work.position[j, i]), vector(work.position[j, p]))
         for k in range(q):
@@ -202,12 +203,13 @@ def _add_to_parent(work, i, p, q):
 
 @njit(inline="always")
 def _add_row(out, f, line, turn):
+    """Add a factor times (line, turn), each (3,), to ``out`` (6,)."""
     write(out, add(vector(out), scale(f, line)), add(turn_of(out), scale(f, turn)))
 
 
 @njit
 def eliminate(plan, tree, closures, rule, work, h):
-    """Factor Newton's matrix at the present iterate: U, V and E of all links, and the closures."""
+    """Factor Newton's matrix at the present iterate: U, V (q q, 6), E (q, q) of all links, and the closures."""
     nl, q, closed = tree.mass.size, rule.weight.size - 1, closures.rows[1] > closures.rows[0]
     for i in range(nl):
         if tree.mass[i] > 0.0:
@@ -242,7 +244,7 @@ def eliminate(plan, tree, closures, rule, work, h):
 
 @njit
 def solve_turns(plan, tree, closures, work):
-    """Write the increments of the coordinates to ``work.turn``, by the factors at hand. Returns the largest.
+    """Write the increments of the coordinates to ``work.turn`` (nl, q), by the factors at hand. Returns the largest.
 
     Those of the closures' multipliers go to ``work.closures.row``, where the values of the rows are.
     """

@@ -60,7 +60,7 @@ def _times(M, N, a):
 
 @njit(inline="always")
 def _turned(row, axis, sine, versine):
-    """A row (r) times (W - 1), of the rotation W about an axis by an angle of this sine and 1 - cosine."""
+    """A row (3,) times (W - 1), of the rotation W about an axis (3,) by an angle of this sine and 1 - cosine."""
     along = versine * dot(row, axis)
     sideways = cross(row, axis)
     return sub(add(scale(along, axis), scale(sine, sideways)), scale(versine, row))
@@ -68,7 +68,7 @@ def _turned(row, axis, sine, versine):
 
 @njit
 def start_poses(plan, ws, tree, closures, work):
-    """Poses at the present node, node 0, from its coordinates."""
+    """Write the poses (nl, 3), (nl, 3, 3) at the present node, node 0, from its coordinates."""
     for i in range(tree.mass.size):
         p, axis, R = natural(tree.parent[i]), vector(tree.axis[i]), work.rotation[0, i]
         along = work.coordinate[0, i] + work.coordinate[1, i]
@@ -94,6 +94,7 @@ def start_poses(plan, ws, tree, closures, work):
 
 @njit(inline="always")
 def _write_axis(tree, work, i, k):
+    """Write the axis (3,) of link i in the world, and the offset (3,) of its centre, at node k."""
     axis, offset = rotate(work.rotation[k, i], vector(tree.axis[i])), rotate(work.rotation[k, i], vector(tree.lever[i]))
     work.axis[k, i, 0], work.axis[k, i, 1], work.axis[k, i, 2] = axis
     work.offset[k, i, 0], work.offset[k, i, 1], work.offset[k, i, 2] = scale(-1.0, offset)
@@ -101,7 +102,7 @@ def _write_axis(tree, work, i, k):
 
 @njit
 def _move_link(tree, work, i, k):
-    """Pose of link i at node k by ``work.by``, and its difference from that at the start; its parent is in place."""
+    """Write the pose (3,), (3, 3) of link i at node k, and its change since the start; its parent is in place."""
     # with C the rotation by the joint, W that by the turn since the start: R = R_p C,  C = C_0 W, so that
     #   R - R_0 = (R_p - R_p0) C_0 W + R_0 (W - 1)
     p, axis = natural(tree.parent[i]), vector(tree.axis[i])
@@ -130,7 +131,7 @@ def _move_link(tree, work, i, k):
 
 @njit
 def _pull_link(tree, rule, work, h, i, j):
-    """Write the derivative of the action by the pose of link i at node j to ``work.wrench``, with Q R and A_j."""
+    """Write the derivative of the action by the pose of link i at node j to ``work.wrench`` (s, nl, 6)."""
     # divided by h at last: rows of S are zero in sum to the last bit, those of S / h would not be
     m, share = tree.mass[i], h * rule.weight[j]
     line, b, c, d = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -149,7 +150,7 @@ def _pull_link(tree, rule, work, h, i, j):
 
 @njit
 def _evaluate(plan, ws, tree, closures, rule, work, given, h):
-    """Poses at the nodes by ``work.by``, and the efforts along free motions that are to vanish, ``work.open``."""
+    """Write poses at the nodes by ``work.by`` (s, nl), and efforts that are to vanish, ``work.open`` (s, nl)."""
     nl, s = tree.mass.size, rule.weight.size
     for i in range(nl):
         for k in range(1, s):
@@ -222,7 +223,7 @@ def _remember(rule, work):
 
 @njit
 def _solve_step(plan, ws, tree, closures, rule, work, given, h):
-    """Newton's method for the coordinates at the nodes of a step of ``h`` seconds. Returns status and iterations."""
+    """Find ``work.by`` (s, nl) of a step of ``h`` s, inputs ``given`` (s, ne). Returns status and iterations."""
     # factors stay while increments shrink fast; the last increment is one that leaves less than ENOUGH
     previous, factored, closed = math.inf, False, closures.rows[1] > closures.rows[0]
     for iteration in range(1, ITERATIONS + 1):
@@ -248,7 +249,7 @@ def _solve_step(plan, ws, tree, closures, rule, work, given, h):
 
 @njit
 def _finish_step(plan, ws, tree, closures, rule, work, given, h):
-    """Make the end of a solved step the present node."""
+    """Make the end of a solved step of ``h`` s the present node; ``given`` (s, ne): inputs."""
     nl, last = tree.mass.size, rule.weight.size - 1
     for i in range(nl):
         for k in range(1, last + 1):
@@ -313,7 +314,7 @@ def _write_ball(T, a, b, c, out):
 
 @njit
 def _record(plan, ws, tree, work, out):
-    """Write the present node to ``out``, see `record_node`."""
+    """Write the present node to ``out``, position (nb, 3) and the others of `record_node`."""
     for i in range(tree.link.size):
         n = natural(tree.link[i])
         R, p = work.rotation[0, n], work.momentum[n]

@@ -305,7 +305,7 @@ def _resize(rows, work, metric):
 
 @njit
 def _fill(rows, work, metric):
-    """Write the rows at the pose AT, by motions of unit length in a metric, to ``across``."""
+    """Write the rows at the pose AT, by motions of unit length in a metric, to ``across`` (6 nb, m)."""
     n, m = work.across.shape
     for c in range(n):
         for r in range(m):
