@@ -75,7 +75,7 @@ def pull_results(table, work, f, bent):
 
 @njit
 def pull_value(table, work, f, factor, bent):
-    """Apply `pull_results` to a ``factor``, a number, times the only result of formula f, by ``work.factor`` (results,)."""
+    """Apply `pull_results` to a ``factor`` times the only result of formula f, by ``work.factor`` (results,)."""
     work.factor[0] = factor
     pull_results(table, work, f, bent)
 

@@ -1,6 +1,7 @@
 """The tree of a mechanism as links for collocation, and the dense nodes of its closures."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,27 @@ from varint.step.collocation.records import SLIDE, TURN, WELD, ClosedLoops, Link
 from varint.step.plan import Plan
 
 FLIGHT: tuple[Motion, ...] = (Slide(X), Slide(Y), Slide(Z), Ball())  # motions of a body that hangs from nothing
-AT_CENTRE = np.eye(3), np.zeros(3)
-Link = tuple[int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, float, int]
+
+
+class JointSide(NamedTuple):
+    """The frame of a joint on one of its bodies: ``axes`` (3, 3) and ``origin`` (3,), m, in axes of the body."""
+
+    axes: np.ndarray
+    origin: np.ndarray
+
+
+class ChainLink(NamedTuple):
+    """A link, see `LinkTree`; ``turned`` (3, 3): rotation at coordinate zero, in axes of the parent."""
+
+    motion: int
+    axis: np.ndarray
+    anchor: np.ndarray
+    lever: np.ndarray
+    turned: np.ndarray
+    coordinate: float
+
+
+AT_CENTRE = JointSide(np.eye(3), np.zeros(3))
 
 
 def tree_joints(mechanism: Mechanism) -> list[tuple[int, Joint | None]]:
@@ -55,43 +75,49 @@ def link_tree(mechanism: Mechanism, state: State) -> tuple[LinkTree, np.ndarray,
     nb = len(mechanism.bodies)
     x = np.concatenate([state.position, np.zeros((1, 3))])
     R = np.concatenate([rotation_matrix(state.quat_wxyz), np.eye(3)[None]])
-    links: list[Link] = []
+    links: list[ChainLink] = []
+    parents: list[int] = []
+    slots: list[int] = []
     last_of, balls = {-1: -1}, []  # last link of a body
     for body, joint in tree_joints(mechanism):
         if joint is None:
-            last, motions, sides = -1, FLIGHT, (AT_CENTRE, AT_CENTRE)
+            last, motions, near, far = -1, FLIGHT, AT_CENTRE, AT_CENTRE
             q = np.concatenate([x[body], vector_from_matrix(R[body])])
         else:
             frames = JointFrames(mechanism, joint)
             ahead = frames.b == body
-            motions, sides = joint.allowed, ((frames.axes_a, frames.origin_a), (frames.axes_b, frames.origin_b))
+            motions, near, far = (
+                joint.allowed,
+                JointSide(frames.axes_a, frames.origin_a),
+                JointSide(frames.axes_b, frames.origin_b),
+            )
             last = last_of[frames.a if ahead else frames.b]
             q = frames.measure(x, R) if joint.dof else np.zeros(0)
             if not ahead:
-                (motions, q), sides = _reversed(motions, q), sides[::-1]
-        chain, first = _chain(motions, sides, q)
+                (motions, q), near, far = _reversed(motions, q), far, near
+        chain, first = _chain(motions, near, far, q)
         balls += [len(links) + number for number in first]
-        for number, (motion, axis, anchor, lever, turned, value) in enumerate(chain):
-            slot = int(compiled.slot[body]) if number == len(chain) - 1 else -1
-            links.append((last, motion, axis, anchor, lever, turned, value, slot))
+        for link in chain:
+            parents.append(last)
+            slots.append(-1)
+            links.append(link)
             last = len(links) - 1
+        slots[last] = int(compiled.slot[body])
         last_of[body] = last
-    parents, motion, axis, anchor, lever, turned, coordinate, slots = (
-        np.array(part) for part in zip(*links, strict=True)
-    )
+    motion, axis, anchor, lever, turned, coordinate = (np.array(part) for part in zip(*links, strict=True))
+    parent, slot = np.array(parents), np.array(slots)
     nl = len(links)
-    link = np.full(nb, -1)
-    link[slots[slots >= 0]] = np.flatnonzero(slots >= 0)
-    bodies = np.zeros(nl, dtype=np.int64)
-    for number in range(nl - 1, -1, -1):
-        bodies[number] = slots[number] if slots[number] >= 0 else bodies[number + 1]
-    parents[parents < 0] = nl
+    carrying = np.flatnonzero(slot >= 0)  # links with a body
+    link_of = np.zeros(nb, dtype=np.int64)
+    link_of[slot[carrying]] = carrying
+    body_of = slot[carrying[np.searchsorted(carrying, np.arange(nl))]]
+    parent[parent < 0] = nl
     mass, moments = np.zeros(nl), np.zeros((nl, 3, 3))
     J = plan.bodies.inertia
-    mass[link] = plan.bodies.mass
-    moments[link] = 0.5 * np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J
+    mass[link_of] = plan.bodies.mass
+    moments[link_of] = 0.5 * np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J
     arrays = LinkTree(
-        parent=parents,
+        parent=parent,
         motion=motion,
         axis=axis,
         anchor=anchor,
@@ -100,10 +126,10 @@ def link_tree(mechanism: Mechanism, state: State) -> tuple[LinkTree, np.ndarray,
         mass=mass,
         moments=moments,
         gravity=plan.bodies.gravity.copy(),
-        link=link,
-        body=bodies,
+        link=link_of,
+        body=body_of,
         ball=np.array(balls, dtype=np.int64),
-        along=_links_of_sums(plan, bodies, motion),
+        along=_links_of_sums(plan, body_of, motion),
     )
     return arrays, turned, coordinate
 
@@ -118,16 +144,16 @@ def _reversed(motions: tuple[Motion, ...], q: np.ndarray) -> tuple[tuple[Motion,
     return tuple(back), np.concatenate([np.zeros(0), *parts[::-1]])
 
 
-def _chain(motions: tuple[Motion, ...], sides: tuple, q: np.ndarray) -> tuple[list[tuple], list[int]]:
+def _chain(
+    motions: tuple[Motion, ...], near: JointSide, far: JointSide, q: np.ndarray
+) -> tuple[list[ChainLink], list[int]]:
     """Return the links of a joint from its parent on, and the numbers of the first links of balls.
 
-    A link: motion, axis, anchor, lever, rotation at zero, coordinate. The first anchor is from the centre of the
-    parent, the last lever from that of the body. ``sides``: axes and origin of the joint on the parent and on the
-    body. ``q``: coordinates.
+    ``near``, ``far``: the joint on the parent, whose anchor is from its centre, and on the body. ``q``: coordinates.
     """
-    (P, d), (far_axes, far) = sides  # P, d: rotation and place of the next motion
-    links: list[list] = []
-    balls, start = [], 0
+    P, d = near  # rotation and place of the next motion
+    links: list[ChainLink] = []
+    balls, start, none = [], 0, np.zeros(3)
     for motion in motions:
         value = q[start : start + motion.size]
         start += motion.size
@@ -136,18 +162,18 @@ def _chain(motions: tuple[Motion, ...], sides: tuple, q: np.ndarray) -> tuple[li
             continue
         if isinstance(motion, Ball):
             balls.append(len(links))
-            T = (P @ matrix_from_vector(value), np.eye(3), np.eye(3))
-            links += [[TURN, np.eye(3)[n], d if n == 0 else np.zeros(3), np.zeros(3), T[n], 0.0] for n in range(3)]
+            links.append(ChainLink(TURN, np.eye(3)[X], d, none, P @ matrix_from_vector(value), 0.0))
+            links += [ChainLink(TURN, np.eye(3)[axis], none, none, np.eye(3), 0.0) for axis in (Y, Z)]
         else:
             assert isinstance(motion, Turn | Slide)
             kind = SLIDE if isinstance(motion, Slide) else TURN
-            links.append([kind, np.eye(3)[motion.axis], d, np.zeros(3), P, float(value[0])])
-        P, d = np.eye(3), np.zeros(3)
+            links.append(ChainLink(kind, np.eye(3)[motion.axis], d, none, P, float(value[0])))
+        P, d = np.eye(3), none
     if not links:
-        links, P, d = [[WELD, np.eye(3)[2], d, np.zeros(3), P, 0.0]], np.eye(3), np.zeros(3)
-    end, C = links[-1], P @ far_axes.T  # C: rotation of the body in the last link
-    end[1], end[3], end[4] = C.T @ end[1], far - C.T @ d, end[4] @ C
-    return [tuple(link) for link in links], balls
+        links, P, d = [ChainLink(WELD, np.eye(3)[Z], d, none, P, 0.0)], np.eye(3), none
+    end, C = links[-1], P @ far.axes.T  # C: rotation of the body in the last link
+    links[-1] = end._replace(axis=C.T @ end.axis, lever=far.origin - C.T @ d, turned=end.turned @ C)
+    return links, balls
 
 
 def _links_of_sums(plan: Plan, body: np.ndarray, motion: np.ndarray) -> np.ndarray:
