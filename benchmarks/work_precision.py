@@ -1,6 +1,6 @@
-"""Work against precision beside MuJoCo's RK4: ten violent seconds, and an hour of a mild motion.
+"""Work against precision beside MuJoCo's RK4: ten violent seconds, an hour of a mild motion; and of loops by our own.
 
-    python benchmarks/work_precision.py [violent] [hour]
+    python benchmarks/work_precision.py [violent] [hour] [loops]
 
 Prints the tables of docs/work_precision.md; some five minutes each. Times are of stepping alone, the least of several
 rounds in which all runs take part in turns, nothing recorded.
@@ -28,6 +28,14 @@ CASES = {  # links, angle from hanging, rad, duration, s, the longest run, s of 
     "violent": [(2, np.pi / 2, 10.0, 0.3), (10, np.pi / 2, 10.0, 1.0), (50, np.pi / 2, 10.0, 3.0)],
     "hour": [(2, 0.3, 3600.0, 9.0)],
 }
+LINKAGES = ("four_bar", "slider_crank", "bricard", "jansen_leg", "rhombus_chain")
+SECONDS = 4.0  # of each, from the start of the catalogue
+ON_LOOPS = (
+    vi.Variational(0.001, 4),
+    vi.Variational(0.008, 6),
+    vi.Lobatto(0.0125, 8, on_unresolved="ignore"),
+    vi.Lobatto(0.008, 8, on_unresolved="ignore"),
+)
 METHODS = (
     {"mujoco:rk4": lambda dt: vi.Peer("mujoco:rk4", dt=dt)}
     | {f"order {order}": lambda dt, order=order: vi.Variational(dt, order, on_unresolved="ignore") for order in ORDERS}
@@ -81,6 +89,22 @@ def table(name):
     print("\n".join([f"{name}, {time.perf_counter() - began:.0f} s", "", *lines, ""]), flush=True)
 
 
+def loops():
+    """Energy error over the largest kinetic energy, and ms for a simulated second, of linkages by our own methods."""
+    titles = [f"{method.title}, {1e3 * method.dt:g} ms" for method in ON_LOOPS]
+    print(f"| mechanism | {' | '.join(titles)} |", "|---|" + "---|" * len(titles), sep="\n")
+    for name in LINKAGES:
+        mechanism = getattr(vi.mechanisms, name)()
+        problem, best = vi.Problem(mechanism, SECONDS), [np.inf] * len(ON_LOOPS)
+        runs = [vi.simulate(problem, method) for method in ON_LOOPS]
+        errors = [np.abs(run.energy - run.energy[0]).max() / run.kinetic.max() for run in runs]
+        for _ in range(ROUNDS):
+            for k, method in enumerate(ON_LOOPS):
+                best[k] = min(best[k], vi.simulate(problem, method, LAST).wall_time)
+        cells = [f"{error:.1e}, {1e3 * s / SECONDS:.1f} ms" for error, s in zip(errors, best, strict=True)]
+        print(f"| {mechanism.name} | {' | '.join(cells)} |", flush=True)
+
+
 if __name__ == "__main__":
-    for case in sys.argv[1:] or CASES:
-        table(case)
+    for case in sys.argv[1:] or [*CASES, "loops"]:
+        loops() if case == "loops" else table(case)
