@@ -113,9 +113,10 @@ class UnresolvedWarning(VarintWarning):
 
 
 class SparseNodesWarning(VarintWarning):
-    """A body turns by more than half a turn between recorded nodes: turns and the motion in between are not known.
+    """Recorded nodes are too far apart to know the motion in between, or the turns of a body.
 
-    Or velocities along a strongly damped beam change sign from node to node. A smaller ``every`` is needed.
+    A body turns by more than half a turn from one to the next, or its velocity in between is inaccurate, by an
+    estimate; or velocities along a strongly damped beam change sign from node to node. Use a smaller ``every``.
     """
 
 

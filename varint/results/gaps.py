@@ -7,7 +7,7 @@ import numpy as np
 
 from varint.base.errors import ArgumentError, SparseNodesWarning
 from varint.model.joints.base import Joint
-from varint.results.interpolation import predicted_positions
+from varint.results.interpolation import predicted_positions, velocity_errors
 from varint.results.points import relative
 
 if TYPE_CHECKING:
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 LARGEST_TURN = np.pi  # rad, from node to node: further ones look like turns the other way
 MISSED = 0.1  # of the range of a body's motion: a node that its neighbours predict no better is too far from them
-SMALLEST = 1e-3  # of the largest range of a body: what moves less counts as if it moved by that
-REMEDY = "record nodes more often, by a smaller 'every' or 'dt'"
+INACCURATE = 0.02  # of the largest speed of a body: a larger estimated error of its velocity between nodes is reported
+SMALLEST = 1e-3  # of the largest range, or speed, of a body: what moves less counts as if it moved by that
+REMEDY = "record nodes more often, by a smaller 'every' or 'dt', or at the times in question, by output_times="
 
 
 def warn_of_lost_turns(trajectory: "RecordedMotion", joint: Joint) -> None:
@@ -29,20 +30,28 @@ def warn_of_lost_turns(trajectory: "RecordedMotion", joint: Joint) -> None:
 
 
 def warn_of_unknown_motion(trajectory: "RecordedMotion", times: np.ndarray) -> None:
-    """Give a SparseNodesWarning if a body turns too far between the nodes on either side of one of the ``times``, s."""
+    """Give a SparseNodesWarning if the nodes on either side of one of the ``times``, s, do not determine the motion.
+
+    A body turns too far between them, or its velocity there is inaccurate, see `_inaccurate_velocity`.
+    """
     between = times[~np.isin(times, trajectory.t)]
     ends = np.unique(np.searchsorted(trajectory.t, between))[:, None] + [-1, 0]
     speed = np.linalg.norm(trajectory.angular_velocity[ends], axis=-1)  # (K, 2, nb)
     fastest = int(speed.max(axis=(0, 1), initial=0.0).argmax())
     who = f"body {trajectory.mechanism.bodies[fastest].name!r}"
-    _warn(who, trajectory.t[ends], speed[..., fastest], "the motion in between is not known", stacklevel=4)
+    if _warn(who, trajectory.t[ends], speed[..., fastest], "the motion in between is not known", stacklevel=4):
+        return
+    inaccurate = _inaccurate_velocity(trajectory, ends[:, 0])
+    if inaccurate:
+        warnings.warn(inaccurate, SparseNodesWarning, stacklevel=3)
 
 
 def check_known_motion(trajectory: "RecordedMotion", before: np.ndarray, label: str) -> None:
     """Raise ArgumentError if nodes ``before`` (K,) and the next ones do not determine the motion in between.
 
-    That is where a body turns too far, or where the neighbours of one of these nodes predict it badly: with nodes
-    twice as far apart a sine is missed by `MISSED` of its range if they are a quarter of a period apart.
+    That is where a body turns too far, where the neighbours of one of these nodes predict it badly (with nodes twice
+    as far apart a sine is missed by `MISSED` of its range if they are a quarter of a period apart), or where a velocity
+    is inaccurate, see `_inaccurate_velocity`.
     """
     t, bodies = trajectory.t, trajectory.mechanism.bodies
     ends = before[:, None] + [0, 1]
@@ -68,10 +77,56 @@ def check_known_motion(trajectory: "RecordedMotion", before: np.ndarray, label: 
             f" two beside it miss body '{bodies[body].name}' there by {missed[node, body]:.3g} m, of"
             f" {moved[body]:.3g} m by which it moves in all: {REMEDY}"
         )
+    inaccurate = _inaccurate_velocity(trajectory, before)
+    if inaccurate:
+        raise ArgumentError(f"{label}: {inaccurate}")
 
 
-def _warn(who: str, t: np.ndarray, speed: np.ndarray, harm: str, stacklevel: int) -> None:
-    """Give the warning; ``t`` (K, 2), s, ``speed`` (K, 2), rad/s: at both ends of K gaps; ``harm``: the consequence."""
+def largest_speeds(trajectory: "RecordedMotion") -> np.ndarray:
+    """Return the largest speed, m/s, and angular speed, rad/s, (2, nb), of each body at the nodes of a motion."""
+    largest = np.zeros((2, len(trajectory.mechanism.bodies)))
+    for part in trajectory.parts():
+        speeds = np.linalg.norm([part.velocity, part.angular_velocity], axis=-1)
+        largest = np.maximum(largest, speeds.max(axis=1))
+    return largest
+
+
+def _inaccurate_velocity(trajectory: "RecordedMotion", before: np.ndarray) -> str:
+    """Return a sentence on the least accurate velocity between nodes ``before`` (K,) and the next; empty if all are.
+
+    Accurate means: by less than `INACCURATE` of the largest speed of the body, by the estimate of `velocity_errors`.
+    Single steps are not judged where velocities may jump at any of them.
+    """
+    t, jumps = trajectory.t, trajectory._jumps
+    if jumps:
+        dt = trajectory.settings.get("dt")
+        alone = t[before + 1] - t[before] <= 1.5 * dt if dt else np.full(len(before), True)
+        before = before[~alone]
+    if not before.size:
+        return ""
+    errors, largest = velocity_errors(trajectory.nodes, before, trajectory.order, jumps), trajectory._largest_speeds
+    worst = ("", 0.0)
+    for error, speed, name, unit in zip(
+        errors, largest, ("velocity", "angular velocity"), ("m/s", "rad/s"), strict=True
+    ):
+        share = error / (np.maximum(speed, SMALLEST * speed.max()) + np.finfo(float).tiny)
+        k, body = np.unravel_index(share.argmax(), share.shape)
+        if share[k, body] > max(INACCURATE, worst[1]):
+            begin, end = t[before[k]], t[before[k] + 1]
+            worst = (
+                f"the nodes at {begin:g} and {end:g} s are too far apart to know the motion between them: the"
+                f" {name} of body '{trajectory.mechanism.bodies[body].name}' there is uncertain by about"
+                f" {error[k, body]:.2g} {unit}, where {speed[body]:.3g} {unit} is its largest: {REMEDY}",
+                float(share[k, body]),
+            )
+    return worst[0]
+
+
+def _warn(who: str, t: np.ndarray, speed: np.ndarray, harm: str, stacklevel: int) -> bool:
+    """Return whether the warning was given; ``t`` (K, 2), s, ``speed`` (K, 2), rad/s: at both ends of K gaps.
+
+    ``harm``: the consequence.
+    """
     turn = speed.mean(axis=1) * np.diff(t, axis=1)[:, 0]
     if turn.max(initial=0.0) > LARGEST_TURN:
         k = int(turn.argmax())
@@ -81,3 +136,5 @@ def _warn(who: str, t: np.ndarray, speed: np.ndarray, harm: str, stacklevel: int
             SparseNodesWarning,
             stacklevel=stacklevel,
         )
+        return True
+    return False

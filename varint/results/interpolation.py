@@ -9,6 +9,8 @@ LOW_ORDER = 2
 STENCILS = ((LOW_ORDER, 2), (6, 4))  # (highest order of the method, number of nodes)
 LARGEST_STENCIL = 6
 LARGEST_TURN = 2.5  # rad, within a stencil: rotation vectors are unique up to pi
+EXTREMES = 0.5 - np.sqrt(1 / 12), 0.5 + np.sqrt(1 / 12)  # of an interval: where the error of a cubic's slope is largest
+NEAREST = 0.1  # of the largest gap of a stencil: closer nodes amplify round-off
 LINEAR = ("work", "command", "law_state", "load")
 
 
@@ -16,25 +18,29 @@ def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
     """Return the motion at ``times`` (K,), s, within the times of ``nodes``; ``order``: of the run's method.
 
     Polynomials of positions and rotation vectors match values and rates at every node of a stencil; velocities are
-    their derivatives. Stencils on which a body turns far have two nodes.
+    their derivatives. Stencils on which a body turns far, or with nodes that nearly coincide, have two nodes.
     """
     t = nodes["t"]
     wanted = next((count for highest, count in STENCILS if order <= highest), LARGEST_STENCIL)
     before = _before(t, times)
     chosen = _stencils(before, min(wanted, len(t)), len(t))
+    r, r_rate = _turns(nodes["quat_wxyz"], nodes["angular_velocity"], before, chosen)
+    usable = _usable(t[chosen], r, chosen - before[:, None])
+    if not usable.any():
+        return interpolated(nodes, times, LOW_ORDER)
+    if not usable.all():
+        return _joined(
+            usable, *(interpolated(nodes, times[of], n) for of, n in ((usable, order), (~usable, LOW_ORDER)))
+        )
     values, slopes = _hermite(t[chosen], times)
     x, v = nodes["position"][chosen], nodes["velocity"][chosen]
-    r, r_rate = _turns(nodes["quat_wxyz"], nodes["angular_velocity"], before, chosen)
-    away = np.abs(chosen - before[:, None])
-    if away.max() > 1 and away.max() * np.linalg.norm(r[away == 1], axis=-1).max() > LARGEST_TURN:
-        return interpolated(nodes, times, LOW_ORDER)
-    turn, turn_rate = _sum(values, r, r_rate), _sum(slopes, r, r_rate)
+    turn = _sum(values, r, r_rate)
     arrays = {
         "t": times,
         "position": _sum(values, x, v),
         "quat_wxyz": quat_product(nodes["quat_wxyz"][before], quat_from_vector(turn)),
         "velocity": _sum(slopes, x, v),
-        "angular_velocity": turned(left_jacobian(-turn), turn_rate),  # the right Jacobian: in body axes
+        "angular_velocity": _angular_velocity(turn, _sum(slopes, r, r_rate)),
     }
     if "vertices" in nodes:
         x, v = nodes["vertices"][chosen], nodes["vertex_velocities"][chosen]
@@ -49,11 +55,61 @@ def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
     return HeldNodes(arrays)
 
 
+def _usable(t: np.ndarray, turn: np.ndarray, away: np.ndarray) -> np.ndarray:
+    """Return whether (K,) stencils of nodes at ``t`` (K, count) may be used; true of stencils of two nodes.
+
+    ``turn`` (K, count, nb, 3): rotation vectors from the node that is ``away`` (K, count) = 0 nodes from the first.
+    """
+    if t.shape[1] <= 2:
+        return np.full(len(t), True)
+    beside = np.where(np.abs(away) == 1, np.linalg.norm(turn, axis=-1).max(axis=2), 0.0).max(axis=1)
+    gaps = np.diff(t, axis=1)
+    return (np.abs(away).max(axis=1) * beside <= LARGEST_TURN) & (gaps.min(axis=1) > NEAREST * gaps.max(axis=1))
+
+
+def _joined(first: np.ndarray, some: HeldNodes, others: HeldNodes) -> HeldNodes:
+    """Return the motion with nodes of ``some`` where ``first`` (K,) is true, else of ``others``."""
+    arrays = {name: np.empty((len(first), *some[name].shape[1:]), some[name].dtype) for name in some}
+    for name, array in arrays.items():
+        array[first], array[~first] = some[name], others[name]
+    return HeldNodes(arrays)
+
+
 def predicted_positions(nodes: Nodes, numbers: np.ndarray) -> np.ndarray:
     """Return positions (K, nb, 3), m, that neighbours alone predict at inner nodes ``numbers`` (K,)."""
     t, chosen = nodes["t"], numbers[:, None] + [-1, 1]
     values, _ = _hermite(t[chosen], t[numbers])
     return _sum(values, nodes["position"][chosen], nodes["velocity"][chosen])
+
+
+def velocity_errors(nodes: Nodes, before: np.ndarray, order: int, jumps: bool) -> np.ndarray:
+    """Return the estimated errors of `interpolated` velocities, m/s, and angular velocities, rad/s, (2, K, nb).
+
+    Those between nodes ``before`` (K,) and the next, where the derivative of a cubic polynomial is least accurate. The
+    estimate is the difference from the polynomials through one more node, before or after: the larger difference, or
+    the smaller one where velocities may jump (``jumps``), so that an impact beside the interval does not count. Zero
+    where no node is far enough from the others for this.
+    """
+    t = nodes["t"]
+    errors = np.zeros((2, len(before), nodes["position"].shape[1]))
+    for share in EXTREMES if len(t) > 2 else ():
+        times = t[before] + share * (t[before + 1] - t[before])
+        used, of_sides = interpolated(nodes, times, order), np.full((2, *errors.shape), np.nan)
+        for side in (0, 1):
+            middle = before + side
+            inside = (middle > 0) & (middle < len(t) - 1)
+            middle = np.clip(middle, 1, len(t) - 2)
+            chosen = middle[:, None] + [-1, 0, 1]
+            gaps = np.diff(t[chosen], axis=1)
+            inside &= gaps.min(axis=1) > NEAREST * gaps.max(axis=1)
+            values, slopes = _hermite(t[chosen], times)
+            r, r_rate = _turns(nodes["quat_wxyz"], nodes["angular_velocity"], middle, chosen)
+            v = _sum(slopes, nodes["position"][chosen], nodes["velocity"][chosen])
+            w = _angular_velocity(_sum(values, r, r_rate), _sum(slopes, r, r_rate))
+            apart = np.linalg.norm([v - used["velocity"], w - used["angular_velocity"]], axis=-1)
+            of_sides[side][:, inside] = apart[:, inside]
+        errors = np.fmax(errors, np.fmin(*of_sides) if jumps else np.fmax(*of_sides))
+    return errors
 
 
 def _stencils(before: np.ndarray, count: int, total: int) -> np.ndarray:
@@ -93,6 +149,11 @@ def _turns(
     vector = vector_from_quat(np.where(turned[..., :1] < 0, -turned, turned))
     rate = np.linalg.solve(left_jacobian(-vector), angular_velocity[chosen][..., None])[..., 0]
     return vector, rate
+
+
+def _angular_velocity(turn: np.ndarray, turn_rate: np.ndarray) -> np.ndarray:
+    """Return the angular velocity in body axes of a rotation vector and its rate: the right Jacobian times the rate."""
+    return turned(left_jacobian(-turn), turn_rate)
 
 
 def _sum(weights: np.ndarray, values: np.ndarray, rates: np.ndarray) -> np.ndarray:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from typing import Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +12,6 @@ from numpy.typing import ArrayLike
 from varint.base.checks import in_a_shape, is_whole, shown
 from varint.base.errors import ArgumentError
 from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
-from varint.mechanism.mechanism import Mechanism
 from varint.model.joints.base import Joint
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -23,7 +21,7 @@ from varint.results.contact_forces import penetrations
 from varint.results.derived import QUANTITIES, evaluated, keeps_energy, left_by
 from varint.results.diagnostics import RecordedDiagnostics
 from varint.results.forces import Forces, forces_at, path_lengths, path_rates, states_of
-from varint.results.gaps import warn_of_lost_turns, warn_of_unknown_motion
+from varint.results.gaps import largest_speeds, warn_of_lost_turns, warn_of_unknown_motion
 from varint.results.interpolation import interpolated, linear
 from varint.results.mesh_energies import by_body, node_state
 from varint.results.node_turns import carrying_node, followed_at_nodes, start_turns
@@ -31,8 +29,9 @@ from varint.results.points import PointPath, Relative, point_path, relative
 from varint.results.prescribed_motions import efforts_by_name, powers_of_motions, rates_of_motions
 from varint.results.quantities import row_sums
 from varint.results.reactions import Reaction, accelerations_and_reactions, return_rate
-from varint.results.record import ChosenNodes, Nodes, Record, checked_slice
-from varint.results.since import Since, followed, summed_work, turns_before
+from varint.results.record import ChosenNodes, Record, checked_slice
+from varint.results.recorded_arrays import RecordedArrays
+from varint.results.since import followed, summed_work, turns_before
 from varint.results.stiff_damping import rates_of_steps, warn_of_shaking
 from varint.results.touching import ContactForces, TouchingPoints, touching_points
 from varint.step.limits.parts import one_sided
@@ -41,17 +40,7 @@ from varint.step.plan import Workspace
 Value = TypeVar("Value")
 
 
-def _recorded(name: str) -> Any:
-    """Return the attribute that is the array ``name`` of the nodes."""
-    return property(lambda trajectory: trajectory.nodes[name], doc="See the class.")
-
-
-def _of_record(name: str) -> Any:
-    """Return the attribute that is the attribute ``name`` of the record."""
-    return property(operator.attrgetter(f"record.{name}"), doc="See the class.")
-
-
-class RecordedMotion:
+class RecordedMotion(RecordedArrays):
     """Poses and velocities at T recorded nodes, and what follows from them.
 
     ``len(trajectory)`` is T, ``trajectory[i]`` the `State` at node i, ``trajectory[a:b:c]`` the trajectory of these
@@ -91,28 +80,11 @@ class RecordedMotion:
     _name_in_messages = "Trajectory"
     _from_text = ": vi.load reads a file"
 
-    if TYPE_CHECKING:
-        record: Record
-        _counted: Mapping[str, np.ndarray] | None
-        _since: Since | None
-
-    def __init__(
-        self, record: Record, counted: Mapping[str, np.ndarray] | None = None, since: Since | None = None
-    ) -> None:
-        """Make a motion of a record; ``counted``: joint name to coordinates whose turns the nodes continue.
-
-        ``since``: what the nodes before these left.
-        """
-        self.__dict__.update(record=record, _counted=counted, _since=since)
-
     def __getattr__(self, name: str) -> np.ndarray:
         """Raise AttributeError with the nearest name; called for unknown names, and by types for quantities."""
         if hasattr(type(self), name):
             return object.__getattribute__(self, name)  # a property whose own AttributeError says more
         raise AttributeError(trajectory_display.without_attribute(self, name))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{name!r} cannot be set: trajectory attributes are read-only")
 
     def __repr__(self) -> str:
         return trajectory_display.text(self)
@@ -120,43 +92,11 @@ class RecordedMotion:
     def _repr_html_(self) -> str:
         return trajectory_display.in_html(self)
 
-    def __getstate__(self) -> dict[str, object]:
-        return {"record": self.record, "_counted": self._counted, "_since": self._since}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state)
-
-    mechanism: Mechanism = _of_record("mechanism")
-    nodes: Nodes = _of_record("nodes")
-    settings: dict = _of_record("settings")
-    status: int = _of_record("status")
-    message: str = _of_record("message")
-    wall_time: float = _of_record("wall_time")
-    steps: int = _of_record("counts.steps")
-    newton_iterations: int = _of_record("counts.newton_iterations")
-    substeps: int = _of_record("counts.substeps")
-    t = _recorded("t")
-    position = _recorded("position")
-    quat_wxyz = _recorded("quat_wxyz")
-    velocity = _recorded("velocity")
-    angular_velocity = _recorded("angular_velocity")
-    work = _recorded("work")
-    command = _recorded("command")
-    law_states = _recorded("law_state")
-
     @cached_property
     def diagnostics(self) -> RecordedDiagnostics | None:
         """Return energy, momenta and drift at their own stride, if ``diagnostics_every`` recorded them."""
         recorded = self.record.diagnostics
         return None if recorded is None else RecordedDiagnostics(self.mechanism, recorded)
-
-    @property
-    def success(self) -> bool:
-        """Return whether the run reached its end."""
-        return self.status == 0
-
-    def __len__(self) -> int:
-        return len(self.t)
 
     @overload
     def __getitem__(self, index: int) -> State: ...
@@ -188,6 +128,7 @@ class RecordedMotion:
         return carrying_node(self, node_state(self.mechanism, self.nodes, node), node % len(self))
 
     _followed = cached_property(followed_at_nodes)
+    _largest_speeds = cached_property(largest_speeds)
 
     @overload
     def at(self, t: float) -> State: ...
@@ -197,10 +138,12 @@ class RecordedMotion:
         """Return the motion between nodes: the `State` at a time ``t``, s, or a `Trajectory` with nodes at times (K,).
 
         Positions and rotation vectors are Hermite polynomials through the nearest 2 nodes, 4 for schemes above order
-        2, 6 above order 6 (2 where a body turns far among them); velocities are their derivatives. So the error is of
-        the order of the scheme, or higher, in the spacing of the nodes; it opens joints by as much. Across the jump of
-        an impact it is of order one. Inputs and external loads, work and states of laws are linear in between. From
-        node to node a body may turn by no more than pi: a SparseNodesWarning reports more.
+        2, 6 above order 6 (2 where a body turns far among them, or where they are spaced very unevenly); velocities are
+        their derivatives. So the error is of the order of the scheme, or higher, in the spacing of the nodes; it opens
+        joints by as much. Across the jump of an impact it is of order one. Inputs and external loads, work and states
+        of laws are linear in between. A SparseNodesWarning reports nodes that are too far apart: a body turns by more
+        than pi from one to the next, or the estimated error of its velocity exceeds 2 % of its largest speed (not of
+        single steps of a mechanism with hard stops or contacts).
 
         Raises ArgumentError for times that do not rise, or lie outside those of the nodes.
         """
@@ -459,6 +402,11 @@ class RecordedMotion:
         """Return whether there are hard contacts."""
         return bool(self.mechanism.compiled.plan.contacts.body.size)
 
+    @property
+    def _jumps(self) -> bool:
+        """Return whether velocities may jump, at hard stops and contacts."""
+        return self._touches or bool(one_sided(self.mechanism.compiled.plan).measure.size)
+
     @cached_property
     def _contact_forces(self) -> ContactForces:
         """Return the contact forces, which `_dynamics` fills, see `contact_force`."""
@@ -473,10 +421,7 @@ class RecordedMotion:
 
     @property
     def _efforts(self) -> np.ndarray:
-        plan = self.mechanism.compiled.plan
-        if not one_sided(plan).measure.size + plan.contacts.body.size and not any(
-            force.constraint for force in self.mechanism.forces
-        ):
+        if not self._jumps and not any(force.constraint for force in self.mechanism.forces):
             return self.forces_along.effort
         return self.forces_along.effort + self.mechanism.compiled.by_force(self._dynamics[2])
 

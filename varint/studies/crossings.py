@@ -37,7 +37,7 @@ def crossings(trajectory: Trajectory, of: Crossed, value: float = 0.0, direction
     neighbouring nodes are not seen.
 
     Raises ArgumentError for an unknown joint, for fewer than two nodes, and where those around a crossing are too far
-    apart to know the motion between them.
+    apart to know the motion between them: velocities there to 2 % of the largest, by an estimate.
     """
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     value = finite(value, "value", ArgumentError)
