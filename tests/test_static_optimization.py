@@ -212,6 +212,40 @@ def test_prescribed_motions_do_not_act():
     assert again["elbow"][5:-5] == pytest.approx(run.force["drive"][5:-5], abs=1e-4)
 
 
+def test_a_prescribed_motion_is_named_and_acts_where_that_is_asked_for():
+    """A drive at the elbow takes all of the effort there: the muscles rest. Left out, they make the motion."""
+    table = {"elbow": swing(T)[0]}
+    drive = vi.PrescribedMotion("drive", joint="elbow", position=lambda t: float(swing(t)[0]))
+    driven, alone = one_joint(*flexors(), drive), vi.static_optimization(one_joint(*flexors()), T, table)
+    with pytest.warns(vi.LeftOutWarning, match="leaves out prescribedmotion 'drive' of 'one joint'.*drives='act'"):
+        told = vi.static_optimization(driven, T, table)
+    left_out, acting = (vi.static_optimization(driven, T, table, drives=drives) for drives in ("left out", "act"))
+    for name in MUSCLES:
+        assert np.array_equal(told.activation[name], alone.activation[name])
+        assert np.array_equal(left_out.activation[name], alone.activation[name])
+        assert np.abs(acting.activation[name]).max() < 1e-12
+        assert alone.activation[name].min() > 0.0
+    assert not acting.residual["elbow"].any()
+    assert np.array_equal(acting.effort["elbow"], alone.effort["elbow"])
+    with pytest.raises(vi.ArgumentError, match="drives must be"):
+        vi.static_optimization(driven, T, table, drives="all")
+
+
+def test_a_drive_at_one_joint_leaves_the_other_to_the_muscles():
+    path = [vi.At("bone 1", (0.3, 0, 0.1)), vi.At("bone 2", (1.4, 0, 0.1))]
+    force = vi.Musculotendon("m", path=path, max_force=2000.0, optimal_length=0.6, slack_length=0.5)
+    mechanism = bones(force, start=(0.0, 0.0), gravity=0.0)
+    table = {"joint 1": 0.1 * np.sin(4.0 * T), "joint 2": 0.4 + 0.1 * np.sin(4.0 * T)}
+    drive = vi.PrescribedMotion("drive", joint="joint 1", rate=0.0)
+    acting = vi.static_optimization(mechanism.with_forces(add=[drive]), T, table, drives="act")
+    assert not acting.residual["joint 1"].any()
+    k = 20
+    state = mechanism.state(coordinates={name: values[k] for name, values in table.items()})
+    arm = vi.moment_arms(mechanism, "m", state=state)["joint 2"]
+    left = acting.residual["joint 2"][k]
+    assert -acting.tension["m"][k] * arm + left == pytest.approx(acting.effort["joint 2"][k], abs=1e-5)
+
+
 @pytest.mark.parametrize(
     ("t", "coordinates", "words"),
     [

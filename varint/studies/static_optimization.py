@@ -11,6 +11,7 @@ the efforts is a residual, which is made as small as possible first: it counts W
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -19,9 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import null_space
 
-from varint.base.checks import of_type, sequence_of
+from varint.base.checks import choice, of_type, sequence_of
 from varint.base.display import count_text, value_text
-from varint.base.errors import ArgumentError
+from varint.base.errors import ArgumentError, LeftOutWarning
 from varint.derivatives.linear.joint_motion import (
     JointMotion,
     by_joint,
@@ -34,8 +35,10 @@ from varint.derivatives.linear.path_arms import path_arms
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.reduced.equations_of_motion import EquationsOfMotion
 from varint.methods.reduced.kinematics import TreeKinematics
+from varint.methods.reduced.tree import find_tree
 from varint.model.forces.base import Force
 from varint.results.forces import forces_at
+from varint.results.inputs.courses import moved_coordinates
 from varint.studies.study import Study
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
 WEIGHT = 1e5  # of residuals, over the largest effort of a muscle
 RANK = 1e-10  # of rows of loops that depend on each other
 MOST = 12  # curves of a picture
+LEFT_OUT, ACT = "left out", "act"  # what prescribed motions do
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,13 +100,19 @@ class StaticOptimization(Study):
 
 
 def static_optimization(
-    mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, ArrayLike], *, muscles: Sequence[str] | None = None
+    mechanism: Mechanism,
+    t: ArrayLike,
+    coordinates: Mapping[str, ArrayLike],
+    *,
+    muscles: Sequence[str] | None = None,
+    drives: str | None = None,
 ) -> StaticOptimization:
     """Return the activations of muscles with the least sum of squares, at each time of a motion given as a table.
 
     Tensions follow length and rate of each path, without the time that activations take to rise and fall. The residual
     is the effort that the muscles cannot exert with activations from 0 to 1; it is the least possible. The mass of
-    muscles counts, and all other forces act, but for prescribed motions of joints; hard stops have to be open.
+    muscles counts, and all other forces act, but for prescribed motions of joints, see ``drives``; hard stops have to
+    be open.
 
     Parameters
     ----------
@@ -111,14 +121,20 @@ def static_optimization(
         The motion, see `efforts_of_motion`; with loops or couplings, also the coordinates of the tree that follow.
     muscles : sequence of str, optional
         Names of `Musculotendon`; all where not given. Their excitations do not count.
+    drives : {"left out", "act"}, optional
+        Prescribed motions of joints. Left out: the muscles make the motion of their joints too; a LeftOutWarning names
+        them where this is not said. They act: each exerts whatever effort its coordinate takes, the muscles make the
+        other motions, and the residual is zero along it.
 
     Raises
     ------
     ArgumentError
-        No muscle, an unknown one, or a table that is no motion, see `efforts_of_motion`.
+        No muscle, an unknown one, or a table that is no motion, see `efforts_of_motion`. A prescribed motion that is
+        to act along an Euler angle, or at a joint that is cut from the tree.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     names = _muscles(mechanism, muscles)
+    driven = _driven(mechanism, drives)
     slack = {name: _at_activation(mechanism.force(name), 0.0) for name in names}
     relaxed = without(mechanism, slack)
     idle = without(mechanism, {name: _changed(muscle, max_force=0.0) for name, muscle in slack.items()})
@@ -130,7 +146,8 @@ def static_optimization(
     weight = WEIGHT / max(np.abs(active[:, :, None] * arms).max(), np.finfo(float).tiny)
     activation, residual = np.empty_like(active), np.empty_like(motion.q)
     for k in range(motion.t.size):
-        free = null_space(required.rows[k], RANK) if required.rows.shape[1] else np.eye(motion.q.shape[1])
+        rows = np.vstack([required.rows[k], np.eye(motion.q.shape[1])[driven]])
+        free = null_space(rows, RANK) if len(rows) else np.eye(motion.q.shape[1])
         efforts = -(active[k][:, None] * arms[k]).T
         wanted = required.along[k] + passive[k] @ arms[k]
         activation[k] = _least(free.T @ efforts, free.T @ wanted, weight)
@@ -144,6 +161,28 @@ def static_optimization(
         by_joint(kinematics.tree, required.along),
         by_joint(kinematics.tree, residual),
     )
+
+
+def _driven(mechanism: Mechanism, drives: str | None) -> list[int]:
+    """Return the columns of the tree with prescribed motions that act; warns where ``drives`` does not say so."""
+    if drives is not None:
+        choice(drives, (LEFT_OUT, ACT), "drives", ArgumentError)
+    forces = [force for _, force in moved_coordinates(mechanism.forces)]
+    if drives is None and forces:
+        warnings.warn(
+            f"static_optimization leaves out {', '.join(force.label for force in forces)} of '{mechanism.name}': the"
+            f" muscles make the motion there too. Say so by drives='{LEFT_OUT}', or keep them by drives='{ACT}'",
+            LeftOutWarning,
+            stacklevel=3,
+        )
+    columns, tree = [], find_tree(mechanism)
+    for force in forces if drives == ACT else ():
+        cut = force.joint not in tree.columns
+        if cut or force.angles is not None:
+            why = f"at '{force.joint}', which is cut from the tree" if cut else "along an Euler angle"
+            raise ArgumentError(f"{force.label} acts {why}: static_optimization takes drives='{LEFT_OUT}' there")
+        columns.append(tree.columns[force.joint].start + force.coordinate)
+    return columns
 
 
 def _muscles(mechanism: Mechanism, muscles: Sequence[str] | None) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.base.checks import array_of, known_name, of_type
+from varint.base.display import names_text
 from varint.base.errors import ArgumentError
 from varint.kinematics.open_stops import PoseWithTurns, check_open_along
 from varint.kinematics.turns import near_of
@@ -62,7 +63,11 @@ def joint_motion(mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, A
             continue
         leader = _leader(mechanism, name, coordinates) if size == 1 else None
         if leader is None:
-            raise ArgumentError(f"coordinates: those of joint '{name}' are missing, as T numbers, or T rows of {size}")
+            cut = [given for given in coordinates if given not in tree.columns]
+            more = f". Those of {names_text(cut)} do not count: loops are cut there" if cut else ""
+            raise ArgumentError(
+                f"coordinates: those of joint '{name}' are missing, as T numbers, or T rows of {size}{more}"
+            )
         joint, number, ratio = leader
         q[:, own.start] = ratio * q[:, tree.columns[joint].start + number]
     spline = make_interp_spline(times, q, DEGREE)
