@@ -223,7 +223,7 @@ def test_prescribed_coordinate_in_a_loop():
     four_bar = vi.mechanisms.four_bar()
     crank = four_bar.joints[0].name
     speed = 4.0
-    start = four_bar.state()
+    start = four_bar.replace(start={}).state()
     q0 = float(vi.simulate(four_bar, 0.001, 0.001, state=start).coordinates[crank][0])
     mechanism = dataclasses.replace(
         four_bar, forces=[vi.PrescribedMotion("drive", joint=crank, position=lambda t: q0 + speed * t)]

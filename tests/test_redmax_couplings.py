@@ -127,7 +127,7 @@ CLASHES = {
 @pytest.mark.parametrize("simulate", CLASHES.values(), ids=CLASHES)
 def test_drives_that_a_loop_cannot_have_at_once(simulate):
     with pytest.raises(vi.ConvergenceError) as caught:
-        simulate(clashing(), state=vi.mechanisms.four_bar().state())
+        simulate(clashing(), state=vi.mechanisms.four_bar().replace(start={}).state())
     for words in ("crank pivot", "rocker pivot", "cannot be had at once", "the loop '", "Free one of the joints"):
         assert words in str(caught.value)
     assert caught.value.time < 0.2

@@ -16,10 +16,11 @@ LockedWarning            nothing moved, as the joints allow no motion           
 SparseNodesWarning       recorded nodes are too far apart for the result          (UserWarning)
 TurnsWarning             an angle may have any number of turns at the start       (UserWarning)
 RestartWarning           a run starts from a node that is not all of its state     (UserWarning)
+ReplacedRateWarning      a prescribed motion replaces a rate of the start          (UserWarning)
 FailedMembersWarning     members of an ensemble failed                            (UserWarning)
 KinkWarning              a gradient passes a jump of a force, or is at a kink     (UserWarning)
 DegreesWarning           an angle in rad looks like degrees                       (UserWarning)
-LeftOutWarning           a part of an imported file that its motion depends on    (UserWarning)
+LeftOutWarning           a part of a file or a force that a result depends on      (UserWarning)
 FormatWarning            a file is read in the meaning of an older format         (UserWarning)
 """
 
@@ -128,6 +129,10 @@ class RestartWarning(VarintWarning):
     """A run starts from a node of a run by the same method, whose steps depend on those before, see `State`."""
 
 
+class ReplacedRateWarning(VarintWarning):
+    """A run starts with the rate of a `PrescribedMotion` in place of the one that its start gives."""
+
+
 class LockedWarning(VarintWarning):
     """A mechanism did not move, though a force with an input acts, or a sweep ended, as joints allow no motion."""
 
@@ -141,7 +146,7 @@ class KinkWarning(VarintWarning):
 
 
 class LeftOutWarning(VarintWarning):
-    """A part of an imported file that its motion depends on has no counterpart, and is left out."""
+    """A part is left out that the result depends on: of an imported file, or a force in a study of a motion."""
 
 
 class FormatWarning(VarintWarning):

@@ -99,10 +99,14 @@ def _run(path: str) -> Report:
 
 def _mechanism(mechanism: "Mechanism", args: Namespace) -> Report:
     """Return the report on the mechanism that ``args`` name."""
+    from varint.results.inputs.replaced_rates import replaced_rates, with_prescribed_rates
+
     mechanism, refused = _with_start(mechanism)
     state = mechanism.state()
+    started = with_prescribed_rates(mechanism, state)
+    refused += replaced_rates(mechanism, state, started)
     facts = [*_of_topology(mechanism), *_mobility(mechanism, state), *_looks_wrong(mechanism, refused)]
-    facts += _at_the_start(mechanism, state)
+    facts += [*_prescribed(mechanism, started), *_at_the_start(mechanism, started)]
     return Report([*_described(mechanism, args), *_listings(mechanism, state), *_imported(mechanism), Facts(facts)])
 
 
@@ -304,6 +308,26 @@ def _mobility(mechanism: "Mechanism", state: "State") -> list[Fact]:
     alone = "joint reactions are not unique: those of the least norm are reported"
     shown_as = "" if diagnosis.unique_multipliers else "reactions"
     return [*facts, Fact("unique_multipliers", shown_as, diagnosis.unique_multipliers, text=alone)]
+
+
+def _prescribed(mechanism: "Mechanism", state: "State") -> list[Fact]:
+    """Return the rates of joints with a prescribed motion, which a run starts with."""
+    from varint.base.display import numbers_text, value_text
+    from varint.kinematics.frames import joint_coordinates, joint_rates
+    from varint.model.forces.driven import Driven
+    from varint.model.motion import coordinate_units
+
+    arrays = state.position, state.quat_wxyz, state.velocity, state.angular_velocity
+    x, quat, v, w = (array[None] for array in arrays)
+    facts = []
+    for name in dict.fromkeys(force.joint for force in mechanism.forces if isinstance(force, Driven)):
+        joint = mechanism.joint(name)
+        q = joint_coordinates(mechanism, joint, x, quat, state.turns.get(name))
+        rates = joint_rates(mechanism, joint, q, x, quat, v, w)[0]
+        units = ", ".join(f"{unit or '1'}/s" for unit in dict.fromkeys(coordinate_units(joint)))
+        shown = numbers_text(rates) if rates.ndim else value_text(float(rates))
+        facts.append(Fact("", "prescribed rates at the start", f"'{name}' {shown} {units}"))
+    return facts
 
 
 def _at_the_start(mechanism: "Mechanism", state: "State") -> list[Fact]:

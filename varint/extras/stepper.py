@@ -36,6 +36,7 @@ from varint.results.forces import check_laws
 from varint.results.half_turns import HalfTurns
 from varint.results.held_damping import explain_controllers, explain_inputs
 from varint.results.inputs.at_nodes import inputs_at
+from varint.results.inputs.replaced_rates import warn_of_replaced_rates
 from varint.results.node_turns import followed_from
 from varint.results.record import Record
 from varint.results.resolution import finer_step
@@ -172,6 +173,7 @@ class Stepper(Shown):
         for array in (self._q, self._rate):
             array.setflags(write=False)
         self._bind()
+        warn_of_replaced_rates(self.mechanism, state, lambda: self.state)
 
     def _prepared(self, problem: Problem, recording: Recording) -> tuple[SteeredRun, Job]:
         """Return the run and its job."""
@@ -361,6 +363,7 @@ class Stepper(Shown):
             check_laws(self.mechanism, start)
             self._run.restart(start)
             self._bind()
+            warn_of_replaced_rates(self.mechanism, start, lambda: self.state)
         else:
             self._begin(state)
 

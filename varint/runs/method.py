@@ -171,7 +171,8 @@ def solve(
     run, job = method.prepare(problem, recording)
     settings = job.settings | {MADE_WITH: made_with(job.coefficients), **(noted or {})}
     job = replace(job, settings=settings)
-    return answer(method.trajectory(carry_out(diagnosed(run, job, method.part), job)), run.failure)
+    record = carry_out(diagnosed(run, job, method.part), job, problem.state)
+    return answer(method.trajectory(record), run.failure)
 
 
 def trajectory_of(record: Record) -> Trajectory:

@@ -23,6 +23,7 @@ from varint.files.runs.made_with import check_resumable, resumed_settings
 from varint.files.runs.space import WantedSpace, check_disk, check_memory, tell_size
 from varint.mechanism.mechanism import Mechanism
 from varint.results.half_turns import HalfTurns
+from varint.results.inputs.replaced_rates import warn_of_replaced_rates
 from varint.results.record import DONE, HeldNodes, Record, joined
 from varint.results.recorded_motion import RecordedMotion
 from varint.runs.problem import Recording
@@ -60,13 +61,14 @@ class Job:
     coefficients: np.ndarray | None = None
 
 
-def carry_out(run: Run, job: Job) -> Record:
-    """Run ``run`` to its end, or to where a step fails.
+def carry_out(run: Run, job: Job, state: object) -> Record:
+    """Run ``run`` to its end, or to where a step fails; ``state``: of the problem, None for that of the mechanism.
 
     Raises FileError where the file cannot be written, or holds another run than the one to go on with.
     """
     with interruptible() as pause:
         first = run.start()
+        warn_of_replaced_rates(job.mechanism, state, run.state)
         _tell(run, job, first)
         return _in_memory(run, job, first, pause) if job.recording.output is None else _to_file(run, job, first, pause)
 

@@ -20,8 +20,9 @@ class PrescribedMotion(Driven):
     (s) alone, called within the run. A run must start there; angles may go on past pi. ``rate``: a number, in place of
     a position; the coordinate goes on from where the start of each run has it. Beside a position that is a function,
     ``rate`` and ``acceleration`` may be functions of time as well, its derivatives; those that are not given come from
-    differences. The speed at the start is the motion's own: velocities of the start are replaced by it. Its effort (N
-    or N m, on body b) is the one that the motion requires.
+    differences. The speed at the start is the motion's own: it replaces that of the start, and a ReplacedRateWarning
+    reports a start with another rate than zero or that of the motion. Its effort (N or N m, on body b) is the one that
+    the motion requires.
     """
 
     position: float | Values | Callable | None = field(default=None, kw_only=True)
