@@ -1,5 +1,7 @@
 """Contacts of all bodies, or of groups, without a line a pair; and those that MJCF files allow."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,39 @@ def test_a_stack_of_five_is_one_line():
     on_ground = run.contacts.at(1)
     held = on_ground.force[on_ground.body_b == "world"].sum(axis=0)
     assert held == pytest.approx([0, 0, 5 * 9.81], abs=1e-6)  # N
+
+
+@pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate])
+def test_contact_forces_are_those_of_pairs_and_of_bodies(simulate):
+    """Box k of the stack carries 4 - k boxes; the pairs are in the order of the bodies, the force is on the first."""
+    mechanism = stack([vi.ContactPairs("contacts", bodies="all", friction=0.5)])
+    run = simulate(mechanism, 0.02, dt=0.01)
+    assert len(run.contact_force) == 15
+    for k in range(5):
+        below = f"contacts: b{k - 1}, b{k}" if k else "contacts: b0, world"
+        sign = -1.0 if k else 1.0
+        assert run.contact_force[below][-1] == pytest.approx([0, 0, sign * (5 - k) * 9.81], abs=1e-5)
+        assert run.contacts.on(f"b{k}")[-1] == pytest.approx([0, 0, 9.81], abs=1e-5)
+    assert run.contacts.on("world")[-1] == pytest.approx([0, 0, -5 * 9.81], abs=1e-5)
+    assert not run.contact_force["contacts: b0, b2"].any()
+    with pytest.raises(vi.MechanismError, match="no hard contact 'contacts', did you mean 'contacts: b"):
+        run.contact_force["contacts"]
+    with pytest.raises(vi.ArgumentError, match="nothing touches 'b9' in this run: there are 'b0'"):
+        run.contacts.on("b9")
+
+
+def test_contact_forces_of_pairs_are_columns_of_a_table_and_one_row_of_the_summary(tmp_path, capsys):
+    from varint.cli import main
+
+    run = vi.simulate(stack([vi.ContactPairs("contacts", bodies="all", friction=0.5)], 2), 0.02, 0.01)
+    run.to_csv(tmp_path / "forces.csv", "contact_force")
+    head = (tmp_path / "forces.csv").read_text().splitlines()[0].split(",")
+    assert "contacts: b0" in " ".join(head)
+    run.save(tmp_path / "run.h5")
+    assert main(["info", str(tmp_path / "run.h5"), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["contacts"]
+    assert (row["name"], row["share"]) == ("contacts", 1.0)
+    assert row["force"] == pytest.approx(2 * 9.81, rel=1e-3)
 
 
 def test_nodes_of_touching_points_count_from_the_end_too():

@@ -12,6 +12,7 @@ from varint.results.derived import QUANTITIES, Quantity
 from varint.results.diagnostics import finest
 from varint.results.locked import locked_message
 from varint.results.resolution import find_unresolved
+from varint.results.touching import names_of_force
 from varint.results.trajectory_display import method
 from varint.runs.retrials import trial_of
 from varint.runs.trajectory import Trajectory
@@ -107,9 +108,10 @@ def _contacts(trajectory: Trajectory) -> Listing:
     if not trajectory.mechanism.compiled.plan.contacts.body.size:
         return Listing("contacts", columns, [])
     rows, touching, depths = [], trajectory.contacts, trajectory.penetration
-    for name, force in trajectory.contact_force.items():
+    for name in depths:
+        forces = [trajectory.contact_force[each] for each in names_of_force(trajectory, name)]
         points = np.bincount(touching.node[touching.contact == name], minlength=len(trajectory))
-        largest = np.linalg.norm(force, axis=1).max()
+        largest = max(np.linalg.norm(force, axis=1).max() for force in forces)
         rows.append((name, np.mean(points > 0), int(points.max()), largest, depths[name].max()))
     return Listing("contacts", columns, rows, "contacts")
 

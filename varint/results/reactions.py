@@ -12,7 +12,7 @@ from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.joint_compliance import JointCompliance
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import COME_BACK
-from varint.results.touching import ContactForces
+from varint.results.touching import ContactForces, pair_names
 from varint.step.compliant.soft_joints import row_reactions
 from varint.step.limits.parts import one_sided
 from varint.step.limits.returning import RETURN
@@ -110,10 +110,11 @@ def accelerations_and_reactions(
     effort = np.zeros((len(position), len(compiled.force)))
     effort[:, element] = held
     np.add.at(effort.T, one_sided(plan).element[: resting.shape[1]], resting.T)
+    names = pair_names(mechanism) if contact_forces is not None else []
     for k in range(pressing.shape[1]):
         effort[:, contacts.element[k]] += pressing[:, k, 3]
         if contact_forces is not None:
-            name = mechanism.forces[compiled.force[contacts.element[k]]].name
+            name = names[k]
             contact_forces.by_name[name] = contact_forces.by_name.get(name, 0.0) + pressing[:, k, :3]
     if contact_forces is not None:
         contact_forces.rows = pressing

@@ -242,6 +242,8 @@ class RecordedMotion(RecordedArrays):
     def contact_force(self) -> Mapping[str, np.ndarray]:
         """Return the force (T, 3), N, world, of each hard contact by name, on its body, of a `Contact` on ``body_a``.
 
+        Of `ContactPairs` that of each pair on its first body, "NAME: first, second".
+
         What the equations of motion at each node ask for; that of impacts between nodes is not in it.
         """
         return by_contact(self._contact_forces.by_name if self._touches and self._dynamics else {})

@@ -13,6 +13,7 @@ from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
 from varint.results.derived import QUANTITIES
 from varint.results.reactions import UNITS
+from varint.results.touching import names_of_force
 
 if TYPE_CHECKING:
     from varint.mechanism.mechanism import Mechanism
@@ -160,9 +161,9 @@ def _of_force(attribute: str, word: str, unit: str) -> Callable[["RecordedMotion
 
 
 def _contact_forces(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
-    if name in trajectory.contact_force:
-        force = trajectory.contact_force[name]
-        yield from (Column(f"{name} contact force {axis}", "N", force[:, k]) for k, axis in enumerate(XYZ))
+    for each in names_of_force(trajectory, name):
+        force = trajectory.contact_force[each]
+        yield from (Column(f"{each} contact force {axis}", "N", force[:, k]) for k, axis in enumerate(XYZ))
 
 
 def _penetration(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:

@@ -2,21 +2,25 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from varint.base.checks import is_whole, shown
-from varint.base.display import Shown, count_text
+from varint.base.display import Shown, count_text, names_text
 from varint.base.errors import ArgumentError
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
+
+if TYPE_CHECKING:
+    from varint.results.recorded_motion import RecordedMotion
 
 
 class ContactForces:
     """Forces of hard contacts at T nodes.
 
-    ``by_name``: name of the force to the sum (T, 3), N, world; ``rows`` (T, nk, 10): of each contact of the plan, see
-    `forces_of_contacts`.
+    ``by_name``: name of the force, of a pair as `pair_names` has it, to the sum (T, 3), N, world; ``rows``
+    (T, nk, 10): of each contact of the plan, see `forces_of_contacts`.
     """
 
     def __init__(self) -> None:
@@ -74,6 +78,20 @@ class TouchingPoints(Shown):
                 named[f"{name} {axis} ({unit})" if unit else f"{name} {axis}"] = values
         return named
 
+    def on(self, body: str) -> np.ndarray:
+        """Return the force (T, 3), N, world, of all points that touch on ``body``, at the nodes of the run.
+
+        Raises ArgumentError for a body without a point that touches in the run.
+        """
+        forces = np.zeros((self.nodes, 3))
+        for names, sign in ((self.body_a, 1.0), (self.body_b, -1.0)):
+            rows = names == body
+            np.add.at(forces, self.node[rows], sign * self.force[rows])
+        if not np.any((self.body_a == body) | (self.body_b == body)):
+            touching = names_text(dict.fromkeys([*self.body_a.tolist(), *self.body_b.tolist()])) or "nothing"
+            raise ArgumentError(f"nothing touches {shown(body)} in this run: there are {touching}")
+        return forces
+
     def at(self, node: int) -> "TouchingPoints":
         """Return the points at node ``node``, -T to T - 1. Raises ArgumentError, IndexError."""
         if not is_whole(node):
@@ -82,6 +100,22 @@ class TouchingPoints(Shown):
             raise IndexError(f"there is no node {node}: the trajectory has {self.nodes}")
         rows = self.node == node % self.nodes
         return replace(self, **{name: value[rows] for name, value in vars(self).items() if name != "nodes"})
+
+
+def pair_names(mechanism: Mechanism) -> list[str]:
+    """Return the name of the force of each contact of the plan; of a force of many pairs "NAME: body a, body b"."""
+    compiled, contacts = mechanism.compiled, mechanism.compiled.plan.contacts
+    bodies = [*(mechanism.bodies[i].name for i in compiled.order), WORLD]
+    forces = [mechanism.forces[compiled.force[e]] for e in contacts.element.tolist()]
+    ends = zip(forces, contacts.body.tolist(), contacts.other.tolist(), strict=True)
+    return [f"{force.name}: {bodies[i]}, {bodies[j]}" if force.of_pairs else force.name for force, i, j in ends]
+
+
+def names_of_force(trajectory: "RecordedMotion", name: str) -> list[str]:
+    """Return the names in `Trajectory.contact_force` that belong to the force ``name``: one for each of its pairs."""
+    if not trajectory.mechanism.force(name).of_pairs:
+        return [name] if name in trajectory.contact_force else []
+    return [each for each in trajectory.contact_force if each.startswith(f"{name}: ")]
 
 
 def touching_points(mechanism: Mechanism, t: np.ndarray, rows: np.ndarray) -> TouchingPoints:

@@ -214,6 +214,7 @@ class Force(Frozen):
     constraint: ClassVar[bool] = False  # its effort is whatever keeps a sum of measures at its value
     of_points: ClassVar[bool] = False  # it keeps a sum of points of bodies; its effort is a force, (T, 3)
     of_poses: ClassVar[bool] = False  # it keeps functions of poses at zero
+    of_pairs: ClassVar[bool] = False  # it acts between many pairs of bodies, each with a contact force of its own
     restricted: ClassVar[bool] = False  # refused by most uses, see known_forces.py
     solved_for: ClassVar[bool] = False  # its effort follows from the motion that it leaves, as that of a contact
     mean_rates: ClassVar[bool] = False  # its damping goes by mean rates over a step, at any order

@@ -25,8 +25,9 @@ class ContactPairs(Force):
     ``bodies`` = "all": all with collision shapes, and the ground if there is one. Else ``bodies`` and ``others`` may
     have ``"world"`` among them. Left out are pairs that a joint of any kind connects (also a `Rod`), also through
     bodies that are rigidly fixed to one of them (not through the world), pairs within such a rigid group, and the pairs
-    of bodies in ``without``. The law is that of `Contact`. ``traj.force`` and ``traj.contact_force`` are sums over all
-    pairs, ``traj.penetration`` is the largest; ``traj.contacts`` has each point with its bodies.
+    of bodies in ``without``. The law is that of `Contact`. ``traj.contact_force["NAME: a, b"]`` is the force of each
+    pair on its body a, ``traj.contacts.on(body)`` that of all contacts of a body; ``traj.force`` is the sum of the
+    normal forces of all pairs, ``traj.penetration`` the largest; ``traj.contacts`` has each point with its bodies.
 
     Raises MechanismError where no pair is left, and where the shapes of a pair cannot touch each other.
     """
@@ -39,6 +40,7 @@ class ContactPairs(Force):
     rolling: float = field(default=0.0, kw_only=True)
 
     solved_for: ClassVar[bool] = True
+    of_pairs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

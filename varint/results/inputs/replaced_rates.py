@@ -38,13 +38,13 @@ def replaced_rates(mechanism: Mechanism, state: State, started: State) -> list[s
     """Return a sentence on each coordinate whose rate in ``state`` is neither zero nor that in ``started``."""
     sentences = []
     for force in _drives(mechanism):
-        given, prescribed = (float(_rates(mechanism, force, at)[force.coordinate]) for at in (state, started))
-        if abs(given) > AT_REST and abs(given - prescribed) > ALIKE * max(abs(given), abs(prescribed)):
+        asked, prescribed = (float(_rates(mechanism, force, at)[force.coordinate]) for at in (state, started))
+        if abs(asked) > AT_REST and abs(asked - prescribed) > ALIKE * max(abs(asked), abs(prescribed)):
             joint = mechanism.joint(force.joint)
             unit = f"{coordinate_units(joint)[force.coordinate] or '1'}/s"
             of = f"coordinate {force.coordinate} of " if joint.dof > 1 else ""
             sentences.append(
-                f"the start gives {of}joint '{force.joint}' a rate of {value_text(given)} {unit}, but {force.label}"
+                f"the start gives {of}joint '{force.joint}' a rate of {value_text(asked)} {unit}, but {force.label}"
                 f" prescribes {value_text(prescribed)} {unit} there: the run starts with the latter. Leave the rate out"
                 " of the start, or prescribe the same"
             )
@@ -57,7 +57,7 @@ def with_prescribed_rates(mechanism: Mechanism, state: State) -> State:
     Other motions change as little as possible. Motions given by one value a node are left out: their rates depend on
     the step of the run.
     """
-    rates = {}
+    rates: dict[str, np.ndarray] = {}
     for force in _drives(mechanism):
         if isinstance(force.input, np.ndarray) and force.input.ndim:
             continue
@@ -67,7 +67,7 @@ def with_prescribed_rates(mechanism: Mechanism, state: State) -> State:
 
 
 def _drives(mechanism: Mechanism) -> Iterator[Driven]:
-    """Yield the prescribed motions of the joints' own coordinates, not those of Euler angles."""
+    """Yield the prescribed motions of coordinates of joints, without motions along Euler angles."""
     return (force for _, force in moved_coordinates(mechanism.forces) if force.angles is None)
 
 
