@@ -291,6 +291,7 @@ def test_shapes_of_plugins_are_left_out_where_they_give_no_mass(written):
         vi.load_mechanism(written(re.sub("<inertial.*?/>", "", text)))
 
 
+@pytest.mark.filterwarnings("ignore::varint.LeftOutWarning")
 def test_what_mujoco_makes_of_a_file_is_read_or_refused_by_name():
     mujoco = pytest.importorskip("mujoco", reason="needs varint-dynamics[mjcf]")
     plugin = """<mujoco model="m"><extension><plugin plugin="mujoco.pid"/></extension><worldbody><body name="a">
@@ -321,6 +322,7 @@ def test_includes_defaults_and_a_key(written):
     assert "line 1: joint 'ball' (ball) is a Spherical" in str(mech.import_report)
 
 
+@pytest.mark.filterwarnings("ignore::varint.LeftOutWarning")
 def test_what_is_not_understood_is_listed(written):
     path = written("""<mujoco><option density="1000"/><worldbody>
       <body name="a">

@@ -75,6 +75,7 @@ def test_weld_within_one_body_has_no_effect(read):
     assert any("no effect" in entry.what for entry in mech.import_report.approximated)
 
 
+@pytest.mark.filterwarnings("ignore::varint.LeftOutWarning")
 def test_actuators_of_several_controls_are_reported(read):
     motor = '<dcmotor name="m" joint="j" motorconst="1" resistance="1" input="pos vel" controller="10 0 5"/>'
     text = (

@@ -191,7 +191,8 @@ def test_couplers(load):
     mechanism = load(arm(joints=joints, bodies=HAND, constraints=coupler))
     run = vi.simulate(mechanism, 0.1, 0.001)
     assert run.coordinates["wrist"] == pytest.approx(0.5 * run.coordinates["elbow"], abs=1e-9)
-    other = load(arm(joints=joints, bodies=HAND, constraints=coupler.replace(LINEAR.format(0.5, 0), SPLINE)))
+    with pytest.warns(vi.LeftOutWarning, match="constraint 'together' by another than a linear function"):
+        other = load(arm(joints=joints, bodies=HAND, constraints=coupler.replace(LINEAR.format(0.5, 0), SPLINE)))
     assert "'together' by another than a linear function" in other.import_report.not_understood[0].what
 
 
@@ -212,15 +213,20 @@ FORE = point("i", "forearm", "0.02 -0.05 0")
     ],
 )
 def test_forces_that_are_not_understood_are_named(load, forces, words):
-    mechanism = load(arm(forces=forces))
+    with pytest.warns(vi.LeftOutWarning, match=re.escape(words)) as told:
+        mechanism = load(arm(forces=forces))
+    assert len(told) == 1
     assert len(mechanism.forces) == 2
-    assert any(words in each.what for each in mechanism.import_report.not_understood)
+    (entry,) = mechanism.import_report.left_out
+    assert words in entry.what
+    assert entry in mechanism.import_report.not_understood
     with pytest.raises(vi.FileError, match=re.escape(words)):
         load(arm(forces=forces), strict=True)
 
 
 def test_a_quadrant_that_is_none_is_named(load):
-    mechanism = load(arm().replace("<quadrant>x<", "<quadrant>w<"))
+    with pytest.warns(vi.LeftOutWarning, match=r"arm\.osim', line \d+: muscle 'flexor'"):
+        mechanism = load(arm().replace("<quadrant>x<", "<quadrant>w<"))
     assert "muscle 'flexor'" in mechanism.import_report.not_understood[0].what
     assert "quadrant of 'roll' must be all" in mechanism.import_report.not_understood[0].what
     assert [force.name for force in mechanism.forces] == ["biceps"]

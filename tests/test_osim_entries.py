@@ -76,6 +76,7 @@ LOST = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::varint.LeftOutWarning")
 @pytest.mark.parametrize("text", LOST.values(), ids=LOST.keys())
 def test_nothing_is_lost_in_silence(read, text):
     assert len(read(text).import_report.not_understood) == 1
@@ -121,6 +122,7 @@ def test_muscle_on_a_welded_body(read, base):
     assert {at.body for at in path} == {"world" if base == "/ground" else "foot", "a"}
 
 
+@pytest.mark.filterwarnings("ignore::varint.LeftOutWarning")
 @pytest.mark.parametrize("on", ["point", "surface"])
 def test_muscle_on_a_body_without_mass_is_told(read, on):
     light = link("light", "<WrapObjectSet><objects><WrapSphere name='ball'><radius>0.02</radius></WrapSphere></objects>"

@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 
 import varint as vi
 from varint.methods.reduced.equations import Equations
+from varint.methods.reduced.integrators import INTEGRATORS
 from varint.methods.reduced.start import start_of
 from varint.model.rotation_vectors import quat_from_vector, quat_product
 from varint.results.inputs.at_nodes import starts_of_motions
@@ -199,7 +200,7 @@ def test_orders_in_steps_of_one_size(scene, integrator):
         found.append(
             [np.abs(getattr(run, name)[-1] - getattr(exact, name)[-1]).max() for name in ("position", "velocity")]
         )
-    order = vi.redmax.integrators.INTEGRATORS[integrator].order
+    order = INTEGRATORS[integrator].order
     assert np.log2(np.divide(*found)) == pytest.approx(np.full(2, float(order)), abs=0.3)
 
 

@@ -92,6 +92,7 @@ UNKNOWN = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::varint.LeftOutWarning")
 @pytest.mark.parametrize("text", UNKNOWN.values(), ids=UNKNOWN.keys())
 def test_nothing_is_lost_in_silence(read, text):
     assert len(read(text).import_report.not_understood) == 1

@@ -1,6 +1,7 @@
 """Report on a file that a mechanism was imported from: read, approximated, not understood."""
 
-from collections.abc import Collection, Iterable, Mapping
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -8,9 +9,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from varint.base.callers import level_of_user
 from varint.base.checks import Frozen
 from varint.base.display import Shown, count_text
-from varint.base.errors import FileError, VarintError
+from varint.base.errors import FileError, LeftOutWarning, VarintError
 from varint.base.printable import printable
 from varint.model.arrays import Quaternion, Vector
 
@@ -68,6 +70,8 @@ class ImportReport(Shown):
         Visual and collision shapes, as data for pictures.
     body_of : mapping
         Name of each link of the file to the body that it is part of, or "world".
+    left_out : tuple of Imported
+        Those of ``not_understood`` that the motion depends on, such as forces and muscles; a LeftOutWarning names them.
     contacts : tuple of ContactPairs
         Contacts that the file allows between the shapes of bodies; they act once they are added, by
         ``mech.with_forces(add=mech.import_report.contacts)``. Of MJCF: what contype, conaffinity and exclude leave.
@@ -81,13 +85,15 @@ class ImportReport(Shown):
     repaired: tuple[Imported, ...] = ()
     inexact: tuple[Imported, ...] = ()
     contacts: tuple[Any, ...] = ()
+    left_out: tuple[Imported, ...] = ()
 
     def __bool__(self) -> bool:
         return any(self.entries().values())
 
     def __reduce__(self) -> tuple:
         lists = self.read, self.approximated, self.not_understood
-        return type(self), (*lists, self.shapes, dict(self.body_of), self.repaired, self.inexact, self.contacts)
+        more = self.repaired, self.inexact, self.contacts, self.left_out
+        return type(self), (*lists, self.shapes, dict(self.body_of), *more)
 
     def __str__(self) -> str:
         kinds = self.entries().items()
@@ -118,14 +124,29 @@ class ImportReport(Shown):
     def check(self) -> None:
         """Raise FileError where something was not understood."""
         if self.not_understood:
-            lines = [str(entry) for entry in self.not_understood[:TOLD]]
-            more = len(self.not_understood) - len(lines)
-            raise FileError("; ".join(lines) + (f"; and {more} more" if more else ""))
+            raise FileError(_first_of(self.not_understood))
+
+    def warn_of_left_out(self) -> None:
+        """Give a LeftOutWarning if parts are left out that the motion depends on."""
+        if self.left_out:
+            warnings.warn(
+                f"{_first_of(self.left_out)}: left out, and the motion is that without them. Put what is read in their"
+                " place; import_report.left_out lists them, strict=True refuses the file",
+                LeftOutWarning,
+                stacklevel=level_of_user(),
+            )
 
     def _facts(self) -> Iterable[str]:
         for kind, listed in self.entries().items():
             yield f"{len(listed)} {kind.replace('_', ' ')}"
         yield count_text(len(self.shapes), "shape")
+
+
+def _first_of(entries: Sequence[Imported]) -> str:
+    """Return the first entries with their places, and how many more there are."""
+    lines = [str(entry) for entry in entries[:TOLD]]
+    more = len(entries) - len(lines)
+    return "; ".join(lines) + (f"; and {more} more" if more else "")
 
 
 class InFile(Protocol):
@@ -138,13 +159,14 @@ class InFile(Protocol):
 class ImportNotes:
     """Notes of a reader of a format; `attached` makes the report of them.
 
-    Each of ``read``, ``approximated``, ``not_understood`` and ``repaired`` takes the message and the element that it is
-    about, if it is known. ``repair``: whether defects are repaired, else they are errors.
+    Each of ``read``, ``approximated``, ``not_understood``, ``left_out`` and ``repaired`` takes the message and the
+    element that it is about, if it is known. ``repair``: whether defects are repaired, else they are errors.
     """
 
     def __init__(self, path: Path, repair: bool = False) -> None:
         self.path, self.repair = path, repair
         self.lists: dict[str, list[Imported]] = {kind: [] for kind in ImportReport().entries()}
+        self.acting: list[Imported] = []
         self.shapes: list[ImportedShape] = []
         self.body_of: dict[str, str] = {}
 
@@ -160,6 +182,11 @@ class ImportNotes:
         """Note an element that was ignored."""
         self._add("not_understood", message, at)
 
+    def left_out(self, message: str, at: InFile | None = None) -> None:
+        """Note an element that was ignored though the motion depends on it: it is not understood, and warned of."""
+        self._add("not_understood", message, at)
+        self.acting.append(self.lists["not_understood"][-1])
+
     def repaired(self, message: str, at: InFile | None = None) -> None:
         """Note a defect of the file that was repaired."""
         self._add("repaired", message, at)
@@ -174,13 +201,19 @@ class ImportNotes:
         """Take over the report of another file."""
         for kind, listed in report.entries().items():
             self.lists[kind].extend(listed)
+        self.acting.extend(report.left_out)
         self.shapes.extend(report.shapes)
         self.body_of |= report.body_of
 
     def attached(self, mechanism: Kind) -> Kind:
         """Return the mechanism, with these notes as its ``import_report``."""
         lists = {kind: tuple(listed) for kind, listed in self.lists.items()}
-        report = ImportReport(**lists, shapes=tuple(self.shapes), body_of=MappingProxyType(self.body_of))
+        report = ImportReport(
+            **lists,
+            shapes=tuple(self.shapes),
+            body_of=MappingProxyType(self.body_of),
+            left_out=tuple(self.acting),
+        )
         vars(mechanism)["import_report"] = report
         return mechanism
 

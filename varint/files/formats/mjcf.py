@@ -73,7 +73,7 @@ def of_model(model_or_spec: Any, repair: bool = False) -> Mechanism:
         raise FileError(f"{refusal}: leave them out, or load the model with {REPAIR}")
     notes = notes_of(name, repair)
     if model.nplugin and (model.body_plugin.max() >= 0 or model.actuator_plugin.max(initial=-1) >= 0):
-        notes.not_understood("plugins that act on bodies and in actuators, of which none is run")
+        notes.left_out("plugins that act on bodies and in actuators, of which none is run")
     spec = model_or_spec if type(model_or_spec).__name__ == "MjSpec" else None
     return _mechanism(model, ModelSource(model, name), notes, elasticity_of(spec))
 
@@ -288,7 +288,7 @@ class _Reading:
             stiffness = float(m.jnt_stiffness[joint])
             tie.along = [Acting(number, stiffness=stiffness) for number in range(6 if kind == JOINT_FREE else 3)]
         if kind not in (JOINT_SLIDE, JOINT_HINGE) and m.jnt_limited[joint]:
-            self.notes.not_understood(f"limit of {WHATS[kind]} joint '{name}'", at)
+            self.notes.left_out(f"limit of {WHATS[kind]} joint '{name}'", at)
         return tie
 
     def _along(self, joint: int, name: str, at: XMLElement) -> Acting:
@@ -301,7 +301,7 @@ class _Reading:
         lower, upper = (float(bound) - zero for bound in m.jnt_range[joint])
         limited = bool(m.jnt_limited[joint]) and not is_off(m, "LIMIT")
         if limited and not lower < upper:
-            self.notes.not_understood(f"limits of joint '{name}', which leave no room", at)
+            self.notes.left_out(f"limits of joint '{name}', which leave no room", at)
             limited = False
         return Acting(
             0,
@@ -399,7 +399,7 @@ class _Reading:
             self.notes.approximated(says, root)
         for fluid in ("density", "viscosity"):
             if getattr(m.opt, fluid):
-                self.notes.not_understood(f"{fluid} of <option>, the fluid around the bodies", root)
+                self.notes.left_out(f"{fluid} of <option>, the fluid around the bodies", root)
 
 
 register(Format(".mjcf", "robots of MuJoCo", load_xml, save, imports=True))

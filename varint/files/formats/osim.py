@@ -126,12 +126,12 @@ def _couplers(model: XMLElement, coordinates: CoordinatePlaces, notes: ImportNot
         if enforced is not None and enforced.text.strip() == "false":
             continue
         if at.tag != "CoordinateCouplerConstraint":
-            notes.not_understood(f"constraint '{name}' ({at.tag})", at)
+            notes.left_out(f"constraint '{name}' ({at.tag})", at)
             continue
         note_rest(at, OF_COUPLER, notes)
         ratio = coordinates.coupled(at, name)
         if ratio is None:
-            notes.not_understood(f"constraint '{name}' by another than a linear function of one coordinate", at)
+            notes.left_out(f"constraint '{name}' by another than a linear function of one coordinate", at)
         else:
             yield ratio
 

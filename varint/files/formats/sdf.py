@@ -222,7 +222,7 @@ class _Reading(SDFShapes):
             for element in [each for place in (axis, *axis.all("dynamics")) for each in place.all(*OF_DIRECTION)]:
                 self.leave_out(element, "which a ball joint does not have")
             if along.stiffness or along.lower > -math.inf or along.upper < math.inf:
-                self.notes.not_understood(f"limits and spring along an axis of ball joint '{tie.name}'", axis)
+                self.notes.left_out(f"limits and spring along an axis of ball joint '{tie.name}'", axis)
         return tie
 
     def _note_without_effect(self, joint: XMLElement, kind: type[Joint] | None) -> None:

@@ -158,7 +158,7 @@ class _Reading(RobotReading):
                     raise actuator.wrong(f"drake:rotor_inertia must not be negative, got {value:g}")
                 if len(joints) != 1 or joints[0] not in self.joints or _kind(self.joints[joints[0]]) not in OF_ONE:
                     says = "drake:rotor_inertia of a <transmission> without one <joint> that is revolute or prismatic"
-                    self.notes.not_understood(says, actuator)
+                    self.notes.left_out(says, actuator)
                     continue
                 yield Rotor(joints[0], 0, value, actuator)
 
@@ -231,7 +231,7 @@ class _Reading(RobotReading):
                 continue
             if not all(one in placing and _kind(placing[one]) in OF_ONE for one in (name, target)):
                 says = f"joint '{name}' mimics '{target}': both must be revolute or prismatic, and close no loop"
-                self.notes.not_understood(says, mimic)
+                self.notes.left_out(says, mimic)
                 continue
             self.leader[name] = target, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
         for name in self.leader:
@@ -297,7 +297,7 @@ class _Reading(RobotReading):
                 values *= 2 if tie.kind is Universal else 1
                 tie.along = [Acting(number, damping=value) for number, value in enumerate(values)]
         for element in joint.all("limit", "mimic"):
-            self.notes.not_understood(f"<{element.tag}> of joint '{tie.name}', of several coordinates", element)
+            self.notes.left_out(f"<{element.tag}> of joint '{tie.name}', of several coordinates", element)
         return tie
 
     def _closing(self, joint: XMLElement) -> Tie:
@@ -364,7 +364,7 @@ class _Reading(RobotReading):
         if kind not in OF_ONE:
             for element in (limit, None if of_ball else dynamics):
                 if element is not None and kind is not None:
-                    self.notes.not_understood(f"<{element.tag}> of joint '{name}', of several coordinates", element)
+                    self.notes.left_out(f"<{element.tag}> of joint '{name}', of several coordinates", element)
             if not of_ball:
                 return []
         coefficients: dict[str, Any] = {"damping": 0.0, "friction": 0.0}

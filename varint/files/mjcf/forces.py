@@ -136,7 +136,7 @@ class MJCFForces:
         """
         body = int(self.m.jnt_bodyid[joint])
         if self.m.jnt_type[joint] != JOINT_BALL:
-            self.notes.not_understood(f"armature of free joint '{name}'", at)
+            self.notes.left_out(f"armature of free joint '{name}'", at)
             return
         if name in self.mechanism.joint_index and self._hangs_on_the_world(name):
             self.heavier[self.notes.body_of[str(self.m.body(body).name)]] = armature
@@ -160,7 +160,7 @@ class MJCFForces:
             if not damping or is_off(m, "DAMPER"):
                 continue
             if name not in self.mechanism.joint_index:
-                self.notes.not_understood(f"damping of ball '{name}', which is not alone", at)
+                self.notes.left_out(f"damping of ball '{name}', which is not alone", at)
             elif m.jnt_type[joint] == JOINT_FREE:
                 of = self.notes.body_of[str(m.body(body).name)]
                 off = np.abs(self.mechanism.body(of).position - self.rest.xpos[body]).max()
@@ -176,7 +176,7 @@ class MJCFForces:
         """Yield the friction of a ball joint, in MuJoCo a bound about each axis of its body by itself."""
         if self.m.jnt_type[joint] != JOINT_BALL or name not in self.mechanism.joint_index:
             of = "a free joint" if self.m.jnt_type[joint] == JOINT_FREE else "a ball that is not alone"
-            self.notes.not_understood(f"friction of joint '{name}', {of}", at)
+            self.notes.left_out(f"friction of joint '{name}', {of}", at)
             return
         force = JointFriction(f"friction of {name}", joint=name, effort=effort)
         smooth = f"about each axis of the body by itself, it sets in over {force.smoothing:g} rad/s, and nothing sticks"
@@ -241,7 +241,7 @@ class MJCFForces:
             at, terms = self.source.at("tendon", name), self._terms(tendon)
             for property_name in ("frictionloss", "armature"):
                 if getattr(m, f"tendon_{property_name}")[tendon]:
-                    self.notes.not_understood(f"{property_name} of tendon '{name}'", at)
+                    self.notes.left_out(f"{property_name} of tendon '{name}'", at)
             stiffness = 0.0 if is_off(m, "SPRING") else float(m.tendon_stiffness[tendon])
             damping = 0.0 if is_off(m, "DAMPER") else float(m.tendon_damping[tendon])
             limited = bool(m.tendon_limited[tendon]) and not is_off(m, "LIMIT")
@@ -253,7 +253,7 @@ class MJCFForces:
             elif len(terms) == 1:
                 yield from self._fixed(tendon, name, at, terms[0], (stiffness, damping), limited)
             else:
-                self.notes.not_understood(f"spring, damping or limits of fixed tendon '{name}' of several joints", at)
+                self.notes.left_out(f"spring, damping or limits of fixed tendon '{name}' of several joints", at)
 
     def _fixed(
         self,
@@ -270,7 +270,7 @@ class MJCFForces:
         along: dict[str, Any] = {"joint": tie, "coordinate": number}
         lower, upper = m.tendon_lengthspring[tendon]
         if stiffness and lower != upper:
-            self.notes.not_understood(f"spring of tendon '{name}' with a range of rest", at)
+            self.notes.left_out(f"spring of tendon '{name}' with a range of rest", at)
         elif stiffness or damping:
             spring: dict[str, Any] = {"stiffness": stiffness * factor**2, "damping": damping * factor**2}
             yield TorsionSpring(f"tendon {name}", rest_angle=float(lower) / factor - zero, **spring, **along)
@@ -297,7 +297,7 @@ class MJCFForces:
         if any(m.wrap_type[wrap] != WRAP_SITE for wrap in wraps):
             yield from wrapped_tendon(self, tendon, name, at, effort)
             if limited:
-                self.notes.not_understood(f"limits of tendon '{name}' around surfaces or pulleys", at)
+                self.notes.left_out(f"limits of tendon '{name}' around surfaces or pulleys", at)
             return
         sites = [int(m.wrap_objid[wrap]) for wrap in wraps]
         bodies = [self.body_named(int(m.site_bodyid[site])) for site in sites]
@@ -313,7 +313,7 @@ class MJCFForces:
         elif stiffness and lower <= 0.0:
             yield MultiPointCable(f"tendon {name}", bodies, stiffness=stiffness, **arguments)
         elif stiffness:
-            self.notes.not_understood(f"spring of tendon '{name}' with a range of rest", at)
+            self.notes.left_out(f"spring of tendon '{name}' with a range of rest", at)
         if damping:
             yield MultiPointSpring(f"damping of tendon {name}", bodies, stiffness=0.0, damping=damping, **arguments)
         if limited and len(sites) == 2:
@@ -321,7 +321,7 @@ class MJCFForces:
             pair: dict[str, Any] = {"point_a": points[0], "point_b": points[1], "lower": ends[0], "upper": ends[1]}
             yield LengthStop(f"limits of tendon {name}", *bodies, **pair)
         elif limited:
-            self.notes.not_understood(f"limits of tendon '{name}' over several sites", at)
+            self.notes.left_out(f"limits of tendon '{name}' over several sites", at)
         self.notes.read(f"tendon '{name}' over sites", at)
 
     def body_named(self, body: int) -> str:
@@ -348,7 +348,7 @@ class MJCFForces:
                 self.notes.read(f"actuator '{name}' of group {group}, which <option> disables: left out", at)
                 continue
             if controls[number] != 1:
-                self.notes.not_understood(f"actuator '{name}' <{at.tag}> with {controls[number]:g} controls", at)
+                self.notes.left_out(f"actuator '{name}' <{at.tag}> with {controls[number]:g} controls", at)
                 continue
             place = int(first_control[number])
             joint = int(m.actuator_trnid[number, 0])
@@ -360,14 +360,14 @@ class MJCFForces:
             plain = linear and m.actuator_dyntype[number] == DYN_NONE
             for property_name in ("armature", "damping"):
                 if np.any(getattr(m, f"actuator_{property_name}", np.zeros(count_actuators(m)))[number]):
-                    self.notes.not_understood(f"{property_name} of actuator '{name}'", at)
+                    self.notes.left_out(f"{property_name} of actuator '{name}'", at)
             if is_muscle(m, number):
                 narrow = m.actuator_ctrllimited[place] and m.actuator_ctrlrange[place].tolist() != [0.0, 1.0]
                 bounded += [at] * bool(m.actuator_forcelimited[number] or narrow)
                 yield from muscle(self, number, name, at, float(control[place]), self._tendon_at)
                 continue
             if not of_joint or not plain or joint not in self.places:
-                self.notes.not_understood(f"actuator '{name}' <{at.tag}>", at)
+                self.notes.left_out(f"actuator '{name}' <{at.tag}>", at)
                 continue
             if m.actuator_forcelimited[number] or m.actuator_ctrllimited[place] or m.jnt_actfrclimited[joint]:
                 bounded.append(at)
@@ -389,7 +389,7 @@ class MJCFForces:
         constant = gear * (float(m.actuator_gainprm[number, 0]) * control + affine[0] + affine[1] * gear * zero)
         stiffness, damping = -affine[1] * gear**2, -affine[2] * gear**2
         if stiffness < 0.0 or damping < 0.0:
-            self.notes.not_understood(f"actuator '{name}', which pushes away", at)
+            self.notes.left_out(f"actuator '{name}', which pushes away", at)
             return
         arguments: dict[str, Any] = along
         force: Force
@@ -414,7 +414,7 @@ class MJCFForces:
                     group = "tendon" if of == "tendon" else "joint"
                     name = str(getattr(m, group)(m.dof_jntid[number] if of == "dof" else number).name)
                     at = self.source.at(group, name)
-                    self.notes.not_understood(f"polynomial of the spring or damping of {group} '{name}'", at)
+                    self.notes.left_out(f"polynomial of the spring or damping of {group} '{name}'", at)
 
     # ------------------------------------------------------------------------------------------------- start
 

@@ -117,12 +117,12 @@ def wrapped_tendon(
         elif stiffness and lower <= 0.0:
             forces.append(Tendon(f"tendon {name}", path=path, stiffness=stiffness, rest_length=upper))
         elif stiffness:
-            places.notes.not_understood(f"spring of tendon '{name}' with a range of rest", at)
+            places.notes.left_out(f"spring of tendon '{name}' with a range of rest", at)
         if damping:
             two_sided: dict[str, Any] = {"stiffness": 0.0, "damping": damping, "one_sided": False}
             forces.append(Tendon(f"damping of tendon {name}", path=path, **two_sided))
     except MechanismError as problem:
-        places.notes.not_understood(f"tendon '{name}': {problem}", at)
+        places.notes.left_out(f"tendon '{name}': {problem}", at)
         return
     yield from forces
     places.notes.read(f"tendon '{name}' over sites, surfaces and pulleys is a Tendon", at)
@@ -154,10 +154,10 @@ def muscle(
     gain, bias = m.actuator_gainprm[actuator], m.actuator_biasprm[actuator]
     passive = m.actuator_biastype[actuator] == BIAS_MUSCLE
     if not low < high:
-        notes.not_understood(f"muscle '{name}' without a lengthrange: write it out", at)
+        notes.left_out(f"muscle '{name}' without a lengthrange: write it out", at)
         return
     if passive and not np.array_equal(gain[:9], bias[:9]):
-        notes.not_understood(f"muscle '{name}' with other numbers in biasprm than in gainprm", at)
+        notes.left_out(f"muscle '{name}' with other numbers in biasprm than in gainprm", at)
         return
     begin, end, force, scale, lmin, lmax, fastest, fpmax, fvmax = (float(one) for one in gain[:9])
     gear = float(m.actuator_gear[actuator, 0])
@@ -180,7 +180,7 @@ def muscle(
             excitation=np.array(control),
         )
     except (MechanismError, ZeroDivisionError) as problem:
-        notes.not_understood(f"muscle '{name}': {problem}", at)
+        notes.left_out(f"muscle '{name}': {problem}", at)
         return
     if not _moves(list(made.path)):
         notes.read(f"muscle '{name}' stays on one body: no effort", at)

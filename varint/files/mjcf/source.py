@@ -219,7 +219,7 @@ class MJCFSource:
             if NO_NUMBER.search(value) and key not in ("name", "class"):
                 raise element.error(f"{key!r} of <{tag}> is no finite number: {shown(value)}")
         for key in DELAYS & element.attributes.keys():
-            self.notes.not_understood(f"{key} of <{tag}>", element)
+            self.notes.left_out(f"{key} of <{tag}>", element)
         attributes = {key: value for key, value in element.attributes.items() if key not in DELAYS}
         if MATERIAL in attributes and (tag != "geom" or attributes[MATERIAL] not in self.colours):
             del attributes[MATERIAL]

@@ -97,7 +97,7 @@ class OsimJoint:
         for name, coordinate in self.coordinates.items():
             note_rest(coordinate, OF_COORDINATE, notes)
             if flag(coordinate, "prescribed"):
-                notes.not_understood(f"coordinate '{name}' follows a prescribed function: it is left free", coordinate)
+                notes.left_out(f"coordinate '{name}' follows a prescribed function: it is left free", coordinate)
         if at.tag in WIDE:
             self.moves: list[Move] = []
         elif at.tag in PLAIN:
@@ -247,7 +247,7 @@ def tie_of(joint: OsimJoint, poses: Mapping[str, Pose], coordinates: CoordinateP
                 if joint.value(coordinate, tag):
                     notes.not_understood(f"{tag} of coordinate '{coordinate}' of joint '{name}' ({at.tag})", at)
             if flag(joint.coordinates[coordinate], "locked"):
-                notes.not_understood(f"locked coordinate '{coordinate}' of joint '{name}' ({at.tag})", at)
+                notes.left_out(f"locked coordinate '{coordinate}' of joint '{name}' ({at.tag})", at)
         return Tie(name, at.tag, at, a, b, WIDE[at.tag], {"point": frame.p})
     parts: list[Tie] = []
     for move in joint.moves:

@@ -56,12 +56,12 @@ class OsimMuscles:
             self.notes.read(f"force '{name}' does not apply", at)
             return
         if at.tag not in RISE_AND_FALL:
-            self.notes.not_understood(f"force '{name}' ({at.tag})", at)
+            self.notes.left_out(f"force '{name}' ({at.tag})", at)
             return
         try:
             muscle = self._muscle(at, name)
         except (_NotRead, MechanismError) as problem:
-            self.notes.not_understood(f"muscle '{name}': {problem}", at)
+            self.notes.left_out(f"muscle '{name}': {problem}", at)
             return
         says = f"muscle '{name}' ({at.tag}) is a Musculotendon: rigid tendon, curves of De Groote and others (2016)"
         self.notes.approximated(says, at)

@@ -56,17 +56,17 @@ def load_mechanism(
     """Read a mechanism from a file: data, or a script that defines ``build() -> Mechanism``, by its suffix.
 
     In place of a path there may be a model of MuJoCo's, an MjSpec or an MjModel, such as ``myo_sim.load_spec(name)``.
-    ``parameters``: in place of those of a TOML file, as numbers or expressions, or arguments of ``build``.
-    ``strict``: raise FileError where an imported file (URDF, SDF, MJCF) has what is not understood, which otherwise
-    `Mechanism.import_report` lists. ``packages``: folders in which ``package://`` and ``model://`` of such files are
-    looked for, before those of the environment variable ROS_PACKAGE_PATH. ``repair``: read imported files with
-    defects that other programs pass over, and list the changes in ``import_report.repaired``: inertias that no body has
-    become the nearest possible ones, moments of inertia of links without mass are left out, and so are a second <axis>
-    and a <mimic> of a joint that is not there; XML may have "--" in comments, attributes without a blank in between and
-    zero bytes at its end; axes of loops that are parallel or square but for the digits of the file become so. In MJCF
-    attached models, meshes that MuJoCo makes, flexible bodies, older elements, welds with a turn and redundant slides
-    are read as well (docs/formats.md). Without it all but the loops are errors, and loops are in
-    ``import_report.inexact``.
+    ``parameters``: in place of those of a TOML file, as numbers or expressions, or arguments of ``build``. ``strict``:
+    raise FileError where an imported file (URDF, SDF, MJCF, OSIM) has what is not understood, which otherwise
+    `Mechanism.import_report` lists; a LeftOutWarning names the parts that the motion depends on. ``packages``: folders
+    in which ``package://`` and ``model://`` of such files are looked for, before those of the environment variable
+    ROS_PACKAGE_PATH. ``repair``: read imported files with defects that other programs pass over, and list the changes
+    in ``import_report.repaired``: inertias that no body has become the nearest possible ones, moments of inertia of
+    links without mass are left out, and so are a second <axis> and a <mimic> of a joint that is not there; XML may have
+    "--" in comments, attributes without a blank in between and zero bytes at its end; axes of loops that are parallel
+    or square but for the digits of the file become so. In MJCF attached models, meshes that MuJoCo makes, flexible
+    bodies, older elements, welds with a turn and redundant slides are read as well (docs/formats.md). Without it all
+    but the loops are errors, and loops are in ``import_report.inexact``.
 
     Raises FileError if it cannot be read, with file and line; MechanismError if it describes none; ArgumentError for
     parameters that the file does not have.
@@ -78,9 +78,7 @@ def load_mechanism(
             raise ArgumentError("a model of MuJoCo's has no parameters: leave them out")
         mechanism = of_model(path, flag(repair, "repair", ArgumentError))
         mechanism = with_exact_loops(mechanism, "", repair)
-        if flag(strict, "strict", ArgumentError):
-            mechanism.import_report.check()
-        return mechanism
+        return _checked(mechanism, strict)
     path = Path(path_of(path))
     if path.suffix not in FORMATS:
         of_run = ", and varint.load reads the run" if path.suffix.lower() in SUFFIXES else ""
@@ -88,8 +86,14 @@ def load_mechanism(
     mechanism = _loaded(path, parameters, import_options(packages, repair))
     if mechanism.import_report:
         mechanism = with_exact_loops(mechanism, str(path), repair)
+    return _checked(mechanism, strict)
+
+
+def _checked(mechanism: Mechanism, strict: bool) -> Mechanism:
+    """Return a mechanism; raises FileError, or warns, if parts of its file were not understood."""
     if flag(strict, "strict", ArgumentError):
         mechanism.import_report.check()
+    mechanism.import_report.warn_of_left_out()
     return mechanism
 
 

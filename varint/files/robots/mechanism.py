@@ -76,7 +76,7 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
                 number = first + along.number
                 if along.of_ball and tie.parts:
                     says = f"damping and friction of ball '{one.name}', which is in series with other joints"
-                    notes.not_understood(says, one.at)
+                    notes.left_out(says, one.at)
                     continue
                 begin[number] = _start(along)
                 if begin[number]:
