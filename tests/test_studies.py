@@ -7,8 +7,8 @@ from scipy.special import ellipk
 
 import varint as vi
 from varint.files.runs import reader as run_reader
+from varint.mathematics.batches import cautious_mean, fitted
 from varint.runs import running
-from varint.studies.batches import cautious_mean, fitted
 
 G = 9.81
 HANGING = -2.0  # rad, of "joint 1", from the start at 2 rad

@@ -5,8 +5,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import varint as vi
+from varint.mathematics.batches import fitted
 from varint.methods.variational.schemes import SCHEMES
-from varint.studies.batches import fitted
 from varint.studies.clock import Clock, by_clock
 from varint.studies.lyapunov import _Neighbours
 from varint.studies.order_study import straight

@@ -12,6 +12,7 @@ import numpy as np
 
 from varint.base.display import Shown
 from varint.kinematics.drift import joint_drift
+from varint.mathematics.batches import LEAST, fitted
 from varint.model.body import WORLD
 from varint.model.known_forces import is_impulsive
 from varint.results import quantities
@@ -140,7 +141,7 @@ def _energy_rows(label: str, values: Evaluate, worked: bool = False) -> "Callabl
         change, scale = values(trajectory), trajectory.kinetic.max()
         done = np.abs(trajectory.work).max(initial=0.0) if worked else 0.0
         tenth = max(1, len(change) // 10)
-        trend = change[-tenth:].mean() - change[:tenth].mean()
+        difference = change[-tenth:].mean() - change[:tenth].mean()
         moves = scale > AT_REST * np.abs(trajectory.energy).max()
 
         def text(joules: float) -> str:
@@ -151,10 +152,21 @@ def _energy_rows(label: str, values: Evaluate, worked: bool = False) -> "Callabl
         largest = f"{label}, largest", text(np.abs(change).max())
         return [
             largest,
-            ("its trend", f"{text(trend)}, from the mean of the first tenth to that of the last"),
+            ("its trend", f"{text(difference)}, from the mean of the first tenth to that of the last"),
+            *_trend_rows(trajectory.t, change),
         ]
 
     return rows
+
+
+def _trend_rows(t: np.ndarray, change: np.ndarray) -> Rows:
+    """Return the row on the slope of a line through energies (T,), J, with its error; none of few nodes."""
+    if len(t) < LEAST or not np.ptp(change):
+        return []
+    fit = fitted(t, change, line=True)
+    is_trend = bool(fit.interval[0] > 0 or fit.interval[1] < 0)
+    verdict = "a trend" if is_trend else "no trend distinguishable from zero"
+    return [("by a line", f"{fit.value:.3g} +- {fit.error:.2g} J/s: {verdict} (95 %)")]
 
 
 def _momentum_rows(word: str, unit: str, values: Evaluate) -> "Callable[[RecordedMotion], Rows]":

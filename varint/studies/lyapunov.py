@@ -10,6 +10,7 @@ from varint.base.checks import positive
 from varint.base.errors import ArgumentError
 from varint.kinematics.frames import JointFrames, with_world
 from varint.kinematics.initial_state import checked_start
+from varint.mathematics.batches import LEAST, cautious_mean
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.method import Variational
 from varint.model.forces.along import AlongCoordinate
@@ -20,7 +21,6 @@ from varint.runs.method import Method, solve
 from varint.runs.parts import Arguments, posed, with_arguments
 from varint.runs.problem import Problem, Recording
 from varint.runs.trajectory import Trajectory
-from varint.studies.batches import LEAST, cautious_mean
 from varint.studies.clock import Clock, by_clock
 from varint.studies.study import Study
 

@@ -12,6 +12,7 @@ from varint.base.errors import ArgumentError
 from varint.derivatives.linear.minimal_coordinates import check_moves
 from varint.derivatives.linear.step_tangents import TangentRun
 from varint.kinematics.initial_state import checked_start
+from varint.mathematics.batches import LEAST, cautious_mean
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.method import Variational
 from varint.methods.variational.schemes import scheme as find_scheme
@@ -20,7 +21,6 @@ from varint.model.state import State
 from varint.runs.method import Method
 from varint.runs.parts import Arguments, posed, with_arguments
 from varint.runs.problem import Problem
-from varint.studies.batches import LEAST, cautious_mean
 from varint.studies.study import Study
 
 if TYPE_CHECKING:

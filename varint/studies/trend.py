@@ -8,11 +8,11 @@ import numpy as np
 
 from varint.base.checks import of_type, shown, whole_number
 from varint.base.errors import ArgumentError
+from varint.mathematics.batches import LEAST, Fit, fitted
 from varint.results.derived import QUANTITIES
 from varint.results.diagnostics import finest
 from varint.results.table_columns import XYZ, listed_name
 from varint.runs.trajectory import Trajectory
-from varint.studies.batches import LEAST, Fit, fitted
 from varint.studies.study import Study
 
 if TYPE_CHECKING:
