@@ -160,7 +160,7 @@ def _energy_rows(label: str, values: Evaluate, worked: bool = False) -> "Callabl
 
 
 def _trend_rows(t: np.ndarray, change: np.ndarray) -> Rows:
-    """Return the row on the slope of a line through energies (T,), J, with its error; none of few nodes."""
+    """Return the row on the slope of a line through energies (T,), J, with its error; no row if there are few nodes."""
     if len(t) < LEAST or not np.ptp(change):
         return []
     fit = fitted(t, change, line=True)
