@@ -33,6 +33,25 @@ def test_stops_in_degrees():
     assert [str(each.message).partition(" of ")[0] for each in found] == ["lower", "upper"]
 
 
+@pytest.mark.parametrize(
+    ("force", "words"),
+    [
+        (
+            lambda: vi.TorsionSpring("s", joint="crank", stiffness=1.0, rest_angle=90),
+            "rest_angle of torsionspring 's'",
+        ),
+        (lambda: vi.JointServo("servo", joint="crank", stiffness=1.0, target=-45.0), "target of jointservo 'servo'"),
+    ],
+)
+def test_springs_and_servos_in_degrees(force, words):
+    with pytest.warns(vi.DegreesWarning, match=f"{words}: .*looks like degrees"):
+        crank().with_forces(add=[force()])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = vi.JointServo("servo", joint="crank", stiffness=1.0, target=np.full(3, 90.0))
+        crank().with_forces(add=[table])
+
+
 def test_angles_in_radians_pass():
     """Any size that is no multiple of 15, fewer than five turns, and all that slides."""
     with warnings.catch_warnings():

@@ -62,6 +62,57 @@ def test_rates_in_degrees():
     assert of(two_rods(start={"rates": {"shoulder": 150.0, "elbow": -3.0}})) == ()
 
 
+def hinged(body, points, **more):
+    joints = [vi.Revolute("a", "world", body.name, point=points[0], **Y)]
+    tip = vi.Body.rod("tip", points[1], np.add(points[1], (0.3, 0, 0)), mass=0.5)
+    return vi.Mechanism("h", [body, tip], [*joints, vi.Revolute("b", body.name, "tip", point=points[1], **Y)], **more)
+
+
+@pytest.mark.parametrize(("density", "unit"), [(7.8, "g/cm^3"), (2.7, "g/cm^3"), (7.8e6, "g/m^3"), (7800.0, None)])
+def test_densities_in_other_units(density, unit):
+    block = vi.Body.box("block", (0.4, 0.2, 0.2), density=density, position=(0.2, 0, 0))
+    found = of(hinged(block, [(0, 0, 0), (0.4, 0, 0)]))
+    assert len(found) == (unit is not None)
+    if unit:
+        assert found[0].startswith(f"'block' has a density of {density:.3g} kg/m^3")
+        assert f"in kg/m^3, not in {unit}; water has 1000" in found[0]
+
+
+def test_a_centre_of_mass_that_was_left_at_the_origin():
+    def plate(position, inertia=0.002):
+        return vi.Body("plate", mass=1.0, inertia=inertia * np.eye(3), position=position)
+
+    points = [(5.0, 0, 0), (5.4, 0, 0)]
+    (found,) = of(hinged(plate((0, 0, 0)), points))
+    assert found.startswith("the centre of mass of 'plate', (0, 0, 0), is 5 m from the nearest of its joints")
+    assert of(hinged(plate((5.2, 0, 0)), points)) == ()
+    (found,) = of(hinged(plate((5.2, 0, 0), inertia=2000.0), points))
+    assert "inertias are in kg m^2, not in kg mm^2" in found
+
+
+def test_millimetres_of_bodies_without_shapes_and_of_gravity():
+    bar = vi.Body("bar", mass=0.5, inertia=np.full(3, 3000.0) * np.eye(3), position=(150, 0, 0))
+    found = of(hinged(bar, [(0, 0, 0), (300, 0, 0)], gravity=(0, 0, -9810)))
+    assert any(each.startswith("'bar' has 0.5 kg over 300 m between its joints: lengths are in") for each in found)
+    assert "gravity is 9810 m/s^2: it is in m/s^2, not in mm/s^2" in found
+
+
+def test_rates_that_are_no_round_degrees():
+    (found,) = of(two_rods(start={"rates": {"shoulder": 286.0}}))
+    assert found.startswith("rates of revolute joint 'shoulder' in start: 286 rad/s, 45.5 turns a second, moves")
+    assert found.endswith("85.8 m/s: rates are in rad/s, not in degrees a second")
+    assert of(two_rods(start={"rates": {"shoulder": 149.0}})) == ()
+
+
+def test_hinges_of_a_planar_loop_that_are_a_degree_off():
+    tilt = np.radians(1.0)
+    off = four_bar((np.sin(tilt), np.cos(tilt), 0))
+    (found,) = of(off)
+    assert "1 degrees off" in found
+    assert "a planar loop moves only if its hinges are parallel" in found
+    assert of(four_bar((0, -1, 0))) == ()
+
+
 @pytest.mark.slow
 def test_nothing_looks_wrong_in_the_catalogue():
     assert {name: of(getattr(vi.mechanisms, name)()) for name in vi.mechanisms.NAMES} == dict.fromkeys(

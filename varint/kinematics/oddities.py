@@ -1,4 +1,4 @@
-"""Oddities of a description that can run: points beside their bodies, lengths, rates, and hinges of loops."""
+"""Oddities of a description that can run: points beside their bodies, sizes, densities, rates, and hinges of loops."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from varint.kinematics.open_loops import loop_through
 from varint.model.body import WORLD, Body
 from varint.model.degrees import rates_in_degrees
 from varint.model.joints.base import Joint
-from varint.model.motion import Ball, Turn
+from varint.model.motion import Ball, Turn, coordinate_units
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.solid import Solid
 from varint.model.structure import Structure
@@ -19,7 +19,15 @@ SLENDER = 4.0  # times its thickness: a rod, whose joints are expected on it
 BESIDE = 0.25  # lengths of a rod: a joint's point that is farther from it
 APART = 1000.0  # largest size of a body over the smallest
 THIN_AIR = 1.0  # kg/m^3: no solid body is as light
+FOAM = 15.0  # kg/m^3: lighter bodies have a density in g/cm^3
+DENSEST = 3e6  # kg/m^3: denser ones have it in g/m^3; lines that stand for rods may be thin
+FASTEST = 75.0  # m/s, of the far end of a body by a rate of the start: few linkages are faster
+STRONGEST = 100.0  # m/s^2, of gravity
+OUTSIDE = 3.0  # times the distance between a body's joints: how far its centre of mass is from them
+THREAD, LONG = 0.02, 10.0  # kg/m, m: a longer and lighter body between its joints has lengths in millimetres
+WIDE = 100.0  # times the distance between its joints: a body whose inertia is in kg mm^2
 PARALLEL = 1e-6  # between axes
+NEARLY = np.radians(10.0)  # rad: axes nearer than this to parallel are meant to be so
 METRES = "lengths are in metres, not in millimetres"
 
 
@@ -28,19 +36,27 @@ def oddities(structure: Structure, compiled: Compiled) -> tuple[str, ...]:
     return (
         *_points_beside(structure),
         *_sizes(structure),
+        *_densities(structure),
+        *_far_centres(structure),
+        *_gravity(structure),
         *(f"{label}: {rate:g} rad/s, {rate / (2 * np.pi):.3g} turns a second, looks like degrees a second"
           for label, rate in rates_in_degrees(structure)),
+        *_fast_ends(structure),
         *odd_hinges(structure, compiled),
     )  # fmt: skip
 
 
 def odd_hinges(structure: Structure, compiled: Compiled) -> tuple[str, ...]:
-    """Return a sentence on each hinge that is the only one of a planar loop about another axis."""
+    """Return a sentence on each hinge of a planar loop that is the only one about another axis, or nearly parallel."""
     sentences: dict[str, str] = {}
     for cut in [joint for _, cuts in compiled.topology.clusters for joint in cuts]:
         loop = [structure.joints[j] for j in loop_through(structure, [cut], ())]
         hinges = [joint for joint in loop if _turns(joint) and joint.dof == 1]
         if len(loop) < 4 or len(hinges) < len(loop):
+            continue
+        nearly = _nearly_parallel(hinges)
+        if nearly:
+            sentences |= nearly
             continue
         for hinge in hinges:
             others = [other.frame[:, 2] for other in hinges if other is not hinge]
@@ -51,6 +67,27 @@ def odd_hinges(structure: Structure, compiled: Compiled) -> tuple[str, ...]:
                     f" {numbers_text(others[0])}: it cannot turn, and locks a loop of four"
                 )
     return tuple(sentences.values())
+
+
+def _nearly_parallel(hinges: list[Joint]) -> dict[str, str]:
+    """Return a sentence on each of the ``hinges`` of a loop that is off the direction of most, by name.
+
+    Empty if they are parallel, or if axes differ by more than `NEARLY`, as those of spatial loops do.
+    """
+    axes = np.array([hinge.frame[:, 2] for hinge in hinges])
+    sines = np.linalg.norm(np.cross(axes[:, None], axes[None]), axis=2)
+    if sines.max() < PARALLEL or sines.max() > np.sin(NEARLY):
+        return {}
+    common = int((sines < PARALLEL).sum(axis=1).argmax())
+    sentences = {}
+    for k in np.flatnonzero(sines[common] >= PARALLEL).tolist():
+        off = np.degrees(np.arcsin(sines[common, k]))
+        sentences[hinges[k].name] = (
+            f"{hinges[k].label} turns about {numbers_text(axes[k])} in the world, {off:.3g} degrees off"
+            f" '{hinges[common].name}' in its loop, {numbers_text(axes[common])}: a planar loop moves only if its"
+            " hinges are parallel"
+        )
+    return sentences
 
 
 def locked_by(structure: Structure, compiled: Compiled) -> str:
@@ -123,6 +160,77 @@ def _sizes(structure: Structure) -> Iterable[str]:
         volume = sum(_volume(solid) for solid in body.solids)
         if volume and body.mass < THIN_AIR * volume:
             yield f"'{body.name}' has {body.mass:.3g} kg in {volume:.3g} m^3, less than air: {METRES}"
+
+
+def _densities(structure: Structure) -> Iterable[str]:
+    """Yield a sentence on each body whose density is off by the factors that other units have."""
+    for body in structure.bodies:
+        volume = sum(_volume(solid) for solid in body.solids)
+        if not volume or body.name in structure.rotors:
+            continue
+        density = body.mass / volume
+        if THIN_AIR <= density < FOAM or density > DENSEST:
+            unit = "g/cm^3" if density < FOAM else "g/m^3"
+            yield (
+                f"'{body.name}' has a density of {density:.3g} kg/m^3 ({body.mass:.3g} kg in {volume:.3g} m^3):"
+                f" densities are in kg/m^3, not in {unit}; water has 1000, steel 7800"
+            )
+
+
+def _far_centres(structure: Structure) -> Iterable[str]:
+    """Yield a sentence on each body whose centre of mass, size or mass does not fit the joints that it has."""
+    points: dict[str, list[np.ndarray]] = {}
+    for joint in structure.joints:
+        for end, point in zip((joint.body_a, joint.body_b), structure.anchors(joint), strict=True):
+            if _turns(joint):
+                points.setdefault(end, []).append(point)
+    for body in structure.bodies:
+        at = np.array(points.get(body.name, []))
+        if len(at) < 2 or body.name in structure.rotors:
+            continue
+        span = float(np.linalg.norm(at[:, None] - at[None], axis=2).max())
+        away = float(np.linalg.norm(at - body.position, axis=1).min())
+        size = _size(body)
+        if away > OUTSIDE * max(span, size) > 0.0:
+            yield (
+                f"the centre of mass of '{body.name}', {numbers_text(body.position)}, is {away:.3g} m from the nearest"
+                f" of its joints, which are {span:.3g} m apart: is position= of the body in the world?"
+            )
+        elif not body.solids and span > 0.0 and size > WIDE * span:
+            yield (
+                f"'{body.name}' has the inertia of a rod of {size:.3g} m, and joints {span:.3g} m apart: inertias"
+                " are in kg m^2, not in kg mm^2"
+            )
+        elif not body.solids and span > LONG and body.mass < THREAD * span:
+            yield f"'{body.name}' has {body.mass:.3g} kg over {span:.3g} m between its joints: {METRES}"
+
+
+def _gravity(structure: Structure) -> Iterable[str]:
+    strength = float(np.linalg.norm(structure.gravity))
+    if strength > STRONGEST:
+        yield f"gravity is {strength:.6g} m/s^2: it is in m/s^2, not in mm/s^2"
+
+
+def _fast_ends(structure: Structure) -> Iterable[str]:
+    """Yield a sentence on each rate of the start by which the far end of a body is faster than most things are."""
+    told = {label for label, _ in rates_in_degrees(structure)}
+    for name, values in (structure.start.get("rates") or {}).items():
+        joint = structure.joint(name)
+        label = f"rates of {joint.label} in start"
+        if joint.dof != 1 or coordinate_units(joint) != ["rad"] or label in told:
+            continue
+        rate = float(np.ravel(values)[0])
+        for end, point in zip((joint.body_b, joint.body_a), structure.anchors(joint)[::-1], strict=True):
+            if end == WORLD:
+                continue
+            body = structure.body(end)
+            reach = float(np.linalg.norm(point - body.position)) + 0.5 * _size(body)
+            if abs(rate) * reach > FASTEST:
+                yield (
+                    f"{label}: {rate:g} rad/s, {rate / (2 * np.pi):.3g} turns a second, moves the far end of '{end}' at"
+                    f" {abs(rate) * reach:.3g} m/s: rates are in rad/s, not in degrees a second"
+                )
+            break
 
 
 def _size(body: Body) -> float:

@@ -36,8 +36,9 @@ def warn_of_forces_in_degrees(structure: "Structure") -> None:
             continue
         if coordinate_units(structure.joint(force.joint))[force.coordinate] == "rad":
             for which in force.coordinate_fields:
-                if _is_round(getattr(force, which)):
-                    _warn(f"{which} of {force.label}", getattr(force, which))
+                value = getattr(force, which)
+                if not callable(value) and not np.ndim(value) and _is_round(float(value)):
+                    _warn(f"{which} of {force.label}", float(value))
 
 
 def rates_in_degrees(structure: "Structure") -> Iterator[tuple[str, float]]:

@@ -64,6 +64,7 @@ class TorsionSpring(AlongCoordinate):
     damping: float = field(default=0.0, kw_only=True)
 
     law = SPRING
+    coordinate_fields = ("rest_angle",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -176,6 +177,7 @@ class JointServo(Commanded, AlongCoordinate):
 
     law = SERVO
     command_name = "target"
+    coordinate_fields = ("target",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
