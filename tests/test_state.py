@@ -260,3 +260,24 @@ def test_points_of_bodies_move_as_their_paths():
             state.point(wrong)
     with pytest.raises(vi.StateError, match="place of a point"):
         state.point_velocity(number, (0.0, 1.0))
+
+
+def test_the_state_of_the_start_is_made_once_and_each_has_arrays_of_its_own(monkeypatch):
+    mech = vi.mechanisms.four_bar()
+    first = mech.state()
+
+    def remade(*given, **named):
+        raise AssertionError("the state is made anew")
+
+    monkeypatch.setattr("varint.mechanism.mechanism.make_state", remade)
+    kept = first.position.copy()
+    motion = (first.position, first.quat_wxyz, first.velocity, first.angular_velocity)
+    for values in (*motion, *first.turns.values()):
+        if values.flags.writeable:
+            values[:] = np.nan
+    again = mech.state()
+    assert np.array_equal(again.position, kept)
+    assert all(np.isfinite(values).all() for values in again.turns.values())
+    assert mech.state(beyond_stops="come back").beyond_stops == "come back"
+    with pytest.raises(AssertionError, match="made anew"):
+        mech.replace(gravity=(0, 0, -1)).state()

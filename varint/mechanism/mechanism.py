@@ -171,15 +171,23 @@ class Mechanism(CompiledStructure):
             "angular_velocity": angular_velocity,
         }
         if all(value is None for value in arguments.values()):
-            arguments |= self.start
-        twin = self.rigid_twin
-        if coordinates:
-            bodies = {**(position or {}), **(quat_wxyz or {})}
-            start = self.start.get("coordinates")
-            arguments["coordinates"] = with_start(twin, twin.compiled, coordinates, start, bodies)
-        state = make_state(twin, lambda: twin.compiled, **arguments)
-        warn_of_degrees(self, coordinates or {})
+            state = self._start_state.copied()
+        else:
+            twin = self.rigid_twin
+            if coordinates:
+                bodies = {**(position or {}), **(quat_wxyz or {})}
+                start = self.start.get("coordinates")
+                arguments["coordinates"] = with_start(twin, twin.compiled, coordinates, start, bodies)
+            state = make_state(twin, lambda: twin.compiled, **arguments)
+            warn_of_degrees(self, coordinates or {})
         return state if beyond_stops == REFUSE else replace(state, beyond_stops=beyond_stops)
+
+    @cached_property
+    def _start_state(self) -> State:
+        """Return the state at the values of ``start``, which is made once."""
+        twin = self.rigid_twin
+        arguments = dict.fromkeys(MOTION_KEYS) | dict(self.start)
+        return make_state(twin, lambda: twin.compiled, **arguments)
 
     def assemble(
         self,

@@ -78,9 +78,10 @@ def quat_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def cross_matrix(a: np.ndarray) -> np.ndarray:
     """Return [a] (..., 3, 3) with [a] b = a x b, of vectors (..., 3)."""
-    x, y, z = np.moveaxis(a, -1, 0)
-    o = np.zeros_like(x)
-    return np.moveaxis(np.array([[o, -z, y], [z, o, -x], [-y, x, o]]), (0, 1), (-2, -1))
+    matrix = np.zeros((*a.shape, 3))
+    matrix[..., 2, 1], matrix[..., 0, 2], matrix[..., 1, 0] = a[..., 0], a[..., 1], a[..., 2]
+    matrix[..., 1, 2], matrix[..., 2, 0], matrix[..., 0, 1] = -a[..., 0], -a[..., 1], -a[..., 2]
+    return matrix
 
 
 def left_jacobian(vector: ArrayLike) -> np.ndarray:

@@ -66,6 +66,13 @@ class State(Shown):
         x, quat, v, w = motion
         return replace(self, position=x, quat_wxyz=quat, velocity=v, angular_velocity=w)
 
+    def copied(self) -> "State":
+        """Return the same state with arrays of its own, where they can be written to."""
+        motion = (self.position, self.quat_wxyz, self.velocity, self.angular_velocity)
+        own = (array.copy() if array.flags.writeable else array for array in motion)
+        turns, memory = ({name: values.copy() for name, values in each.items()} for each in (self.turns, self.memory))
+        return replace(self.of_bodies(*own), turns=turns, memory=memory)
+
     @property
     def orientation(self) -> np.ndarray:
         """Return orientations (nb,), a numpy-quaternion array of ``quat_wxyz``."""
