@@ -166,7 +166,7 @@ def _trend_rows(t: np.ndarray, change: np.ndarray) -> Rows:
     fit = fitted(t, change, line=True)
     is_trend = bool(fit.interval[0] > 0 or fit.interval[1] < 0)
     verdict = "a trend" if is_trend else "no trend distinguishable from zero"
-    return [("by a line", f"{fit.value:.3g} +- {fit.error:.2g} J/s: {verdict} (95 %)")]
+    return [("by a line", f"{fit.value:.3g} +- {fit.error:.2g} J/s: {verdict}")]
 
 
 def _momentum_rows(word: str, unit: str, values: Evaluate) -> "Callable[[RecordedMotion], Rows]":
