@@ -9,7 +9,7 @@ import numpy as np
 from varint.kinematics.diagnosis import mobility_at
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
-from varint.model.known_forces import USES
+from varint.model.known_forces import USES, is_contact, is_hard
 from varint.model.state import State
 from varint.results.derived import energy_gap
 from varint.results.fast_spin import STAGGERED, fastest_spin
@@ -23,6 +23,7 @@ CHANGE, CHANGE_LOOPS = 0.12, 0.055  # or steps in which velocities change by no 
 LOOKED_AT = 10_000  # nodes, for steep forces
 IN_A_ROW = 3  # steps that are told of a steep force
 BEFORE = 6  # nodes up to one that is not resolved, at which controllers are examined
+MOST_NAMED = 3  # contacts in a message
 ALTERNATES = 0.02  # of the largest rate: smaller alternations are not examined
 SWING = 0.5  # of its law's width: smaller swings leave its effort as it is
 Trial = Callable[[float], Callable[[float], bool | None]]  # see varint.runs.retrials.trial_of
@@ -78,7 +79,7 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None, trial: Trial |
         ends = f"For these: {advice}; where positions are all that is needed, on_unresolved='ignore'"
     else:
         begins = f"the steps of '{name}' did not resolve its motion"
-        ends = f"The motion is right up to there at best. {advice}"
+        ends = f"The motion is right up to there at best. {_impact_near(trajectory, node)}{advice}"
     message = (
         f"{begins}, first at t = {first:g} s, where the velocity of body '{body}' changed most, {often}: energy came or"
         f" went without work, {gap:.3g} J at most, where {kinetic:.3g} J of kinetic energy were there before. {ends}"
@@ -95,6 +96,26 @@ def _unstable_controllers(trajectory: RecordedMotion, dt: float | None, node: in
         explain_controllers(trajectory.mechanism, float(trajectory.t[n]), trajectory.state(n), dt) for n in nodes
     )
     return next(filter(None, explained), None)
+
+
+def _impact_near(trajectory: RecordedMotion, node: int) -> str:
+    """Return a sentence on the hard contacts and stops that acted shortly before a recorded ``node``; else empty."""
+    mechanism = trajectory.mechanism
+    hard = [force for force in mechanism.forces if is_hard(mechanism, force) or is_contact(mechanism, force)]
+    if not hard or any(traits & set(USES["reactions"].refuses) for traits in mechanism.force_traits):
+        return ""
+    part = trajectory[max(0, node - BEFORE) : node + 1]
+    work = np.abs(np.diff(part.work, axis=0)).max(axis=0, initial=0.0)
+    acting = [
+        force.label for force in hard if work[mechanism.force_index[force.name]] > 0.0 or np.any(part.force[force.name])
+    ]
+    if not acting:
+        return ""
+    named = ", ".join(acting[:MOST_NAMED])
+    return (
+        f"The likely cause is {named}, which acted within the {len(part)} recorded nodes up to there: an impact, or a"
+        " contact that opens or closes, changes velocities within a step. "
+    )
 
 
 def _overlap_at(trajectory: RecordedMotion, node: int) -> str | None:
