@@ -69,9 +69,9 @@ class State(Shown):
     def copied(self) -> "State":
         """Return the same state with arrays of its own, where they can be written to."""
         motion = (self.position, self.quat_wxyz, self.velocity, self.angular_velocity)
-        own = (array.copy() if array.flags.writeable else array for array in motion)
+        arrays = (array.copy() if array.flags.writeable else array for array in motion)
         turns, memory = ({name: values.copy() for name, values in each.items()} for each in (self.turns, self.memory))
-        return replace(self.of_bodies(*own), turns=turns, memory=memory)
+        return replace(self.of_bodies(*arrays), turns=turns, memory=memory)
 
     @property
     def orientation(self) -> np.ndarray:
