@@ -24,8 +24,8 @@ def same_bits(some, others):
 
 
 def arrays_in(thing, seen):
-    """All arrays that hang on a description, for as far as its parts are of this package."""
-    if id(thing) in seen:
+    """All arrays that hang on a description, for as far as its parts are of this package; not its state at the start."""
+    if id(thing) in seen or isinstance(thing, vi.State):
         return
     seen.add(id(thing))
     if isinstance(thing, np.ndarray):
