@@ -24,7 +24,7 @@ def same_bits(some, others):
 
 
 def arrays_in(thing, seen):
-    """All arrays that hang on a description, for as far as its parts are of this package; not its state at the start."""
+    """All arrays that hang on a description, as far as its parts are of this package, without its start."""
     if id(thing) in seen or isinstance(thing, vi.State):
         return
     seen.add(id(thing))
