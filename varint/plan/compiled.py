@@ -37,7 +37,20 @@ from varint.step.measures import ANGULAR
 from varint.step.nodes.welds import WeldTable
 from varint.step.paths.mass_records import MassivePaths
 from varint.step.paths.records import Paths
-from varint.step.plan import Bodies, Constraints, Elements, Joints, Laws, LoadTable, Loops, Measures, Plan, Rows
+from varint.step.plan import (
+    CONSTRAINT,
+    EFFORT,
+    Bodies,
+    Constraints,
+    Elements,
+    Joints,
+    Laws,
+    LoadTable,
+    Loops,
+    Measures,
+    Plan,
+    Rows,
+)
 
 KindOfRecord = TypeVar("KindOfRecord")
 
@@ -188,6 +201,22 @@ class CompiledStructure(Structure):
         return compile_structure(self)
 
     @cached_property
+    def apart(self) -> Compiled:
+        """Return `compiled` for steps whose unknowns are the coordinates of the joints of the tree.
+
+        No joint takes rows of constraints of forces, and one of a single coordinate alone those of efforts: the others
+        close loops.
+        """
+        compiled, plan = self.compiled, self.compiled.plan
+        for body, joint in compiled.topology.tree_joint.items():
+            slot = compiled.slot[body]
+            taken = plan.rows.role[plan.joints.rows[slot] : plan.joints.rows[slot + 1]]
+            single = joint is not None and self.joints[joint].dof == 1
+            if (taken == CONSTRAINT).any() or ((taken == EFFORT).any() and not single):
+                return _compile(self, elements_of(self), True, apart=True)
+        return compiled
+
+    @cached_property
     def merged(self) -> Compiled:
         """Return `compiled` without the bodies that rigid `Fixed` joints weld to others."""
         elements = elements_of(self)
@@ -230,13 +259,17 @@ def _compile(
     elements: list[tuple[int, Element]],
     clustered: bool,
     welds: Welds | None = None,
+    apart: bool = False,
 ) -> Compiled:
-    """Compile ``full``, the description, or the rest of it after its ``welds``."""
+    """Compile ``full``, the description, or the rest of it after its ``welds``.
+
+    ``apart``: see `CompiledStructure.apart`.
+    """
     structure = full if welds is None else welds.structure
     nb = len(structure.bodies)
     roles = find_roles(structure, elements)
     held = {name for force in full.forces for name in force.held_joints(full)}
-    topology = _find_topology(structure, roles, clustered, held)
+    topology = _find_topology(structure, roles, clustered, held, apart)
     order, slot = np.array(topology.bodies), np.empty(nb + 1, dtype=np.int64)
     slot[order], slot[-1] = np.arange(nb), nb
     frame = joints.joint_frame(structure, topology, roles, slot)
@@ -360,7 +393,9 @@ def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOf
     )
 
 
-def _find_topology(structure: Structure, roles: Roles, clustered: bool, held: Collection[str]) -> Topology:
+def _find_topology(
+    structure: Structure, roles: Roles, clustered: bool, held: Collection[str], apart: bool
+) -> Topology:
     """Return the topology; ``held``: names of joints whose coordinates constraints keep."""
     number = {**structure.body_index, WORLD: -1}
     ends = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints]
@@ -368,4 +403,10 @@ def _find_topology(structure: Structure, roles: Roles, clustered: bool, held: Co
     pairs = [roles.ends[m] for m in roles.with_row]
     follows = {k for k, m in enumerate(roles.with_row) if m in roles.following}
     kept_joints = {structure.joint_index[name] for name in held}
-    return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows, kept_joints)
+    of_laws = {m for sum_measures in roles.sums[: len(set(roles.law_sum))] for m in sum_measures}
+
+    def takes(spring: int, joint: int | None) -> bool:
+        single = joint is not None and structure.joints[joint].dof == 1
+        return not apart or (roles.with_row[spring] in of_laws and single)
+
+    return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows, kept_joints, takes)

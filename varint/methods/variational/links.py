@@ -71,7 +71,7 @@ def link_tree(mechanism: Mechanism, state: State) -> tuple[LinkTree, np.ndarray,
     Rotations (nl, 3, 3) are in axes of the parent, coordinates (nl,) rad or m.
     A ball is three turns, all zero in ``state``.
     """
-    compiled, plan = mechanism.compiled, mechanism.compiled.plan
+    compiled, plan = mechanism.apart, mechanism.apart.plan
     nb = len(mechanism.bodies)
     x = np.concatenate([state.position, np.zeros((1, 3))])
     R = np.concatenate([rotation_matrix(state.quat_wxyz), np.eye(3)[None]])

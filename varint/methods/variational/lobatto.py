@@ -21,7 +21,7 @@ from varint.model.known_forces import USES, Use
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.results.derived import energies
-from varint.results.inputs.at_nodes import Commands
+from varint.results.inputs.at_nodes import Commands, starts_of_motions
 from varint.results.resolution import Unresolved
 from varint.results.undamped import BY_ORDER_2, diagonal_factor, find_undamped
 from varint.runs.method import register, solve
@@ -31,6 +31,8 @@ from varint.runs.running import Job
 from varint.runs.trajectory import Trajectory
 from varint.step.collocation.records import NodeWorkspace
 from varint.step.collocation.steps import march_nodes
+from varint.step.configuration import place_anew
+from varint.step.constraints import start_constraints
 from varint.step.newton import CONVERGED
 from varint.step.nodes.efforts import evaluate_efforts
 from varint.step.workspace import workspace
@@ -174,7 +176,7 @@ class LobattoRun(SteppedRun):
 
     def __init__(self, mechanism: Mechanism, s: int, grid: Grid, every: int, state: State) -> None:
         super().__init__(mechanism, None, grid, every, state)
-        compiled, nb = mechanism.compiled, len(mechanism.bodies)
+        compiled, nb = mechanism.apart, len(mechanism.bodies)
         self.plan, self.ws = compiled.plan, workspace(compiled.plan, functions=compiled.functions)
         self.tree, turned, coordinate = link_tree(mechanism, state)
         self.closures, sizes = closures_of(self.plan, self.tree, s - 1)
@@ -191,9 +193,20 @@ class LobattoRun(SteppedRun):
         self.ws.quat[0, :-1] = state.quat_wxyz[order]
         start_turns(compiled, self.ws, state.turns, state.memory)
         self.turns = state.turns
-        self.commands = Commands(mechanism, compiled, self.total, self.dt)
+        self.commands = Commands(mechanism, compiled, self.total, self.dt, starts_of_motions(mechanism, state))
         if sizes["ne"]:
             evaluate_efforts.prepare()
+        if self.plan.constraints.row.size:
+            self._start_constraints(state)
+
+    def _start_constraints(self, state: State) -> None:
+        """Set the targets at the start, and their rates."""
+        plan, ws, order, own = self.plan, self.ws, self.mechanism.apart.order, self.plan.constraints
+        ws.position[0, :-1] = state.position[order]
+        place_anew(plan, ws, 0)
+        row, element = own.row[own.driven], own.element[own.driven]
+        ws.efforts.target[row], ws.efforts.target_rate[row] = self.commands.at(np.zeros(1))[:, 0, element]
+        start_constraints(plan, ws, 0)
 
     def start(self) -> Block:
         """Record the start."""
@@ -224,7 +237,7 @@ class LobattoRun(SteppedRun):
         """Return the present one."""
         nodes = self._block(np.array([self.done]), self._march(0)[1], 0.0).nodes
         state = State(*(nodes[part][0].copy() for part in PARTS))
-        return carrying(self.mechanism.compiled, state, self.turns, self.ws)
+        return carrying(self.mechanism.apart, state, self.turns, self.ws)
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Return all that the steps to come depend on."""
@@ -244,7 +257,8 @@ class LobattoRun(SteppedRun):
     def _kept(self) -> dict[str, np.ndarray]:
         """Return arrays that the steps to come depend on, beside the arrays of collocation."""
         efforts = self.ws.efforts
-        return {"quat": self.ws.quat[0], "work": efforts.work, "value_near": efforts.value_near}
+        kept = {name: getattr(efforts, name) for name in ("work", "value_near", "target", "target_rate")}
+        return {"quat": self.ws.quat[0], **kept}
 
     def _outputs(self, count: int) -> tuple[np.ndarray, ...]:
         """Return arrays of ``count`` recorded nodes, see `march_nodes`."""
@@ -253,10 +267,13 @@ class LobattoRun(SteppedRun):
         return (*of_bodies, np.zeros((count, len(self.plan.elements.force))), np.zeros((count, 0)))
 
     def _inputs(self, steps: int) -> np.ndarray:
-        """Return inputs (steps, s, ne) of the forces at the nodes of the next steps; of one step if constant."""
-        nodes = self.done + np.arange(steps if self.commands.varies else 1)[:, None] + self.rule.node
-        inputs = np.zeros((*nodes.shape, len(self.plan.elements.force)))
-        inputs.reshape(nodes.size, inputs.shape[2])[:] = self.commands.at(nodes.reshape(-1))[0]
+        """Return inputs of the forces, and their rates, at the nodes of the next steps, (2, steps, s, ne).
+
+        Of one step where they are constant.
+        """
+        nodes = self.done + np.arange(steps if self.commands.varies and steps else 1)[:, None] + self.rule.node
+        inputs = np.zeros((2, *nodes.shape, len(self.plan.elements.force)))
+        inputs.reshape(2, nodes.size, inputs.shape[3])[:] = self.commands.at(nodes.reshape(-1))
         return inputs
 
     def _march(self, steps: int) -> tuple[int, tuple[np.ndarray, ...]]:

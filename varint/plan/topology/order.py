@@ -8,7 +8,7 @@ one cluster. Closures are eliminated each where its loop ends, in an order in wh
 bodies follow one another.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -62,6 +62,7 @@ def find_topology(
     springs: Sequence[Pair] = (),
     chained: Collection[int] = (),
     kept_joints: Collection[int] = (),
+    takes: Callable[[int, int | None], bool] = lambda spring, joint: True,
 ) -> Topology:
     """Order a mechanism.
 
@@ -80,6 +81,8 @@ def find_topology(
         Springs whose effort is that of the spring before them: all of such a chain get into one cluster.
     kept_joints : set of int
         Joints that are cut only where every tree leaves one of them out.
+    takes : function
+        Whether a joint of the tree, None for the base of a floating group, takes a spring of its neighbours.
     """
     import networkx as nx  # slow to import
 
@@ -114,7 +117,7 @@ def find_topology(
     for k, (a, b) in enumerate(springs):
         alone = k not in chained and k + 1 not in chained
         child = next((body for body, other in ((a, b), (b, a)) if parent.get(body) == other and room[body]), None)
-        if child is None or not alone:
+        if child is None or not alone or not takes(k, tree_joint[child]):
             cuts.append(len(ends) + k)
         else:
             attached[k], room[child] = child, room[child] - 1

@@ -258,7 +258,7 @@ class Commands:
         for column, start, rate in self._steady:
             inputs[0, :, column], inputs[1, :, column] = start + rate * self.dt * nodes, rate
         for columns, course in self.courses:
-            table = np.array([course(t)[:2] for t in (self.dt * nodes).tolist()])
+            table = np.reshape([course(t)[:2] for t in (self.dt * nodes).tolist()], (-1, 2, len(columns)))
             inputs[:, :, columns] = np.moveaxis(table, 1, 0)
         if self.of_time:
             inputs[0][:, [column for column, _ in self.of_time]] = self.within(self.dt * np.asarray(nodes, dtype=float))

@@ -5,6 +5,9 @@ multipliers are q for one of a step of order 2 and stay in the same dense nodes 
 factored with complete pivoting: rows that are redundant in the whole step get no impulse. The curvature of the rows is
 left out of Newton's matrix: an iterate leaves a share of the error, about h^2 times the impulses over the masses.
 
+A constraint of forces (step/constraints.py) is a row likewise; where it is a sum of several measures, each has a row
+and they share one multiplier (`_chain_rows`). Prescribed motions have their targets at the nodes.
+
 A row of an effort stands there for its derivative: a change of its impulses at node j follows from the changes v of
 the measure, d lambda_j = h weight_j df/dvalue v_j + weight_j df/drate sum_k slope_jk v_k. The effort itself is in the
 wrenches (efforts.py), so these multipliers are not kept.
@@ -16,7 +19,7 @@ from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
 from varint.step.collocation.records import SLIDE
 from varint.step.dense import add_scaled6, rank_lu_factor, rank_lu_solve
-from varint.step.plan import EFFORT, JOINT
+from varint.step.plan import CONSTRAINT, EFFORT
 from varint.step.rows import evaluate_rows
 
 
@@ -32,8 +35,22 @@ def show_bodies(tree, work, k):
 
 
 @njit
+def set_node_targets(plan, ws, given, k):
+    """Set the targets of prescribed motions at node k of ``given`` (s, ne); their turns count from there."""
+    for c in range(plan.constraints.row.size):
+        if plan.constraints.driven[c]:
+            r = plan.constraints.row[c]
+            ws.efforts.target[r] = given[k, plan.constraints.element[c]]
+            if plan.constraints.size[c] == 1:
+                ws.efforts.value_near[r] = ws.efforts.target[r]
+
+
+@njit
 def place_closures(plan, ws, closures, work, k):
-    """Write values (rows,) and gradients (rows, 2, 6) of the rows at node k, where the bodies are shown."""
+    """Write values (rows,) and gradients (rows, 2, 6) of the rows at node k, where the bodies are shown.
+
+    Targets are those of `set_node_targets`.
+    """
     own = work.closures
     evaluate_rows(plan, ws, work.body_position[k], work.body_rotation[k], own.value[k], own.gradient[k])
     if k > 0:
@@ -56,7 +73,7 @@ def push_closures(plan, tree, closures, work):
     for r in range(closures.rows[0], closures.rows[1]):
         for side in range(2):
             b = plan.measures.body[r, side]
-            if b >= tree.link.size or plan.rows.role[r] != JOINT:
+            if b >= tree.link.size or plan.rows.role[r] == EFFORT:
                 continue
             for j in range(q):
                 f = work.closures.multiplier[(r - closures.rows[0]) * q + j]
@@ -110,9 +127,72 @@ def factor_closures(plan, tree, closures, work, i):
     """Eliminate from K (entries,) the dense nodes whose top is the body in slot i, the last of which is the world."""
     for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
         n = plan.loops.node_order[k]
+        if plan.laws.kind.size + plan.constraints.row.size > 0:
+            _chain_rows(plan, closures, work, n, i)
         _factor_node(closures, work.closures, n)
         if i < plan.bodies.mass.size:
             _fold_node(plan, tree, closures, work, n, i)
+
+
+@njit
+def _chain_rows(plan, closures, work, n, i):
+    """Rows of dense node n with one effort, at each node of the step: see `_chain_rows` of step/closure_nodes.py.
+
+    Their blocks of K (entries,) and fills at the top, the body in slot i.
+    """
+    own, q, K = work.closures, work.position.shape[0] - 1, work.closures.K
+    begin, end, start, stride = _block(closures, n)
+    width, at = closures.high[n] - begin, start - stride * begin
+    for head in range(closures.rows[0] + begin // q, closures.rows[0] + end // q):
+        count = plan.rows.chain[head]
+        if count == 0:
+            continue
+        constraint, first = plan.rows.role[head] == CONSTRAINT, (head - closures.rows[0]) * q
+        last = first + count * q
+        for j in range(q):
+            for column in range(width):
+                of_chain = first <= begin + column < last and (begin + column - first) % q == j
+                total = -1.0 if of_chain and not constraint else 0.0  # the diagonal of an effort's row is one
+                for r in range(first + j, last, q):
+                    total += K[at + r * stride + column]
+                for r in range(first + j, last, q):
+                    unit = 1.0 if r == begin + column and not constraint else 0.0
+                    K[at + r * stride + column] = 0.0 if constraint and r > first + j else total + unit
+            for r in range(first + j + q, last if constraint else first, q):
+                scale_r = own.scale[r]
+                own.scale[first + j] += scale_r
+                K[at + r * stride + r - begin], K[at + r * stride + first + j - begin] = scale_r, -scale_r
+            if i < plan.bodies.mass.size:
+                _chain_fills(work, plan.loops.node_fill[n] + (first - begin) // q, count, j, constraint)
+
+
+@njit
+def _chain_fills(work, fill, count, j, constraint):
+    """Sum rows j of the fills ``lower`` (q q, 6) of ``count`` rows with one effort, from ``fill`` on."""
+    lower, q = work.closures.lower, work.position.shape[0] - 1
+    for k in range(j * q, j * q + q):
+        for a in range(6):
+            total = 0.0
+            for e in range(fill, fill + count):
+                total += lower[e, k, a]
+            for e in range(fill, fill + count):
+                lower[e, k, a] = 0.0 if constraint and e > fill else total
+
+
+@njit
+def _chain_values(plan, closures, work, n):
+    """Sum ``row`` (closed,) of rows of dense node n with one effort, as `_chain_rows` sums their blocks."""
+    row, q = work.closures.row, work.position.shape[0] - 1
+    begin, end = closures.node[n], closures.node[n + 1]
+    for head in range(closures.rows[0] + begin // q, closures.rows[0] + end // q):
+        first = (head - closures.rows[0]) * q
+        last = first + plan.rows.chain[head] * q
+        for j in range(q):
+            total = 0.0
+            for r in range(first + j, last, q):
+                total += row[r]
+            for r in range(first + j, last, q):
+                row[r] = 0.0 if plan.rows.role[head] == CONSTRAINT and r > first + j else total
 
 
 @njit
@@ -275,6 +355,8 @@ def solve_closures(plan, tree, closures, work, i):
     for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
         n = plan.loops.node_order[k]
         first, last, start, stride = _block(closures, n)
+        if plan.laws.kind.size + plan.constraints.row.size > 0:
+            _chain_values(plan, closures, work, n)
         rank_lu_solve(
             own.K, start, stride, last - first, own.rank[n], own.scale[first:last], own.pivot[0, first:last],
             own.pivot[1, first:last], own.row[first:last], own.column[1],
@@ -341,5 +423,5 @@ def move_multipliers(plan, closures, work):
     """Take the increments of the multipliers (closed,), but for rows of efforts."""
     q = work.position.shape[0] - 1
     for r in range(work.closures.row.size):
-        if plan.rows.role[closures.rows[0] + r // q] == JOINT:
+        if plan.rows.role[closures.rows[0] + r // q] != EFFORT:
             work.closures.multiplier[r] += work.closures.row[r]

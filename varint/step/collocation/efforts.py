@@ -73,17 +73,18 @@ def _note_efforts(plan, ws, closures, rule, work, h, j):
     """Keep gradients (2, 6) of measures of efforts with a row of their own at node j, and efforts' derivatives."""
     own, last = work.closures, rule.weight.size - 1
     for s in range(plan.laws.sum_first.size - 1):
-        m = natural(plan.laws.sum_first[s])
-        r = plan.measures.row[m]
-        if r < closures.rows[0] or plan.laws.sum_first[s + 1] > m + 1:
-            continue
-        own.by_value[j, r] = h * rule.weight[j] * ws.efforts.sum_by_value[s]
-        own.by_rate[j, r] = rule.weight[j] * ws.efforts.sum_by_rate[s]
-        for side in range(2):
-            for a in range(6):
-                own.gradient[j, r, side, a] = ws.efforts.gradient[m, side, a]
-                if j == last - 1:  # the end takes those of the node before: they are of the matrix alone
-                    own.gradient[last, r, side, a] = ws.efforts.gradient[m, side, a]
+        for measure in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            m = natural(measure)
+            r = plan.measures.row[m]
+            if r < closures.rows[0]:
+                continue
+            own.by_value[j, r] = h * rule.weight[j] * ws.efforts.sum_by_value[s]
+            own.by_rate[j, r] = rule.weight[j] * ws.efforts.sum_by_rate[s]
+            for side in range(2):
+                for a in range(6):
+                    own.gradient[j, r, side, a] = ws.efforts.gradient[m, side, a]
+                    if j == last - 1:  # the end takes those of the node before: they are of the matrix alone
+                        own.gradient[last, r, side, a] = ws.efforts.gradient[m, side, a]
 
 
 @njit
@@ -141,3 +142,14 @@ def finish_nodes(plan, ws, tree, rule, work, given, h):
                     own.work[e] -= law_potential(plan, f, value)
     _add_impulses(tree, rule, work, h, last)
     keep_turns(plan, own)
+
+
+@njit
+def finish_constraints(plan, ws, closures, work, rates):
+    """Add the works of prescribed motions over the step to ``ws.efforts.work``; ``rates`` (s, ne) of their targets."""
+    q = rates.shape[0] - 1
+    for c in range(plan.constraints.row.size):
+        r, e = plan.constraints.row[c], plan.constraints.element[c]
+        for j in range(q):
+            ws.efforts.work[e] += work.closures.multiplier[(r - closures.rows[0]) * q + j] * rates[j, e]
+        ws.efforts.target_rate[r] = rates[q, e]

@@ -21,14 +21,21 @@ the graph of the mechanism, with 6 q x 6 q blocks, q = s - 1: links are eliminat
 
 import math
 
-from varint.base.numba import Float2, Float3, natural, njit
+from varint.base.numba import Float2, Float3, Float4, natural, njit
 from varint.mathematics.sums import two_sum
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
-from varint.step.collocation.closures import move_multipliers, place_closures, push_closures, show_bodies
-from varint.step.collocation.efforts import finish_nodes, push_nodes
+from varint.step.collocation.closures import (
+    move_multipliers,
+    place_closures,
+    push_closures,
+    set_node_targets,
+    show_bodies,
+)
+from varint.step.collocation.efforts import finish_constraints, finish_nodes, push_nodes
 from varint.step.collocation.elimination import eliminate, solve_turns
 from varint.step.collocation.records import SLIDE, ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.configuration import place
+from varint.step.constraints import follow_constraints
 from varint.step.efforts import has_efforts
 from varint.step.newton import CONVERGED, NOT_CONVERGED
 from varint.step.plan import Plan, Workspace
@@ -67,8 +74,11 @@ def _turned(row, axis, sine, versine):
 
 
 @njit
-def start_poses(plan, ws, tree, closures, work):
-    """Write the poses (nl, 3), (nl, 3, 3) at the present node, node 0, from its coordinates."""
+def start_poses(plan, ws, tree, closures, work, given, k):
+    """Write the poses (nl, 3), (nl, 3, 3) at the present node, node 0, from its coordinates.
+
+    It is node ``k`` of ``given`` (s, ne).
+    """
     for i in range(tree.mass.size):
         p, axis, R = natural(tree.parent[i]), vector(tree.axis[i]), work.rotation[0, i]
         along = work.coordinate[0, i] + work.coordinate[1, i]
@@ -89,6 +99,8 @@ def start_poses(plan, ws, tree, closures, work):
         _write_axis(tree, work, i, 0)
     if closures.rows[1] > closures.rows[0]:
         show_bodies(tree, work, 0)
+        set_node_targets(plan, ws, given, k)
+        follow_constraints(plan, ws, work.body_position[0], work.body_rotation[0])
         place_closures(plan, ws, closures, work, 0)
 
 
@@ -162,6 +174,7 @@ def _evaluate(plan, ws, tree, closures, rule, work, given, h):
     if closed:
         for k in range(1, s):
             show_bodies(tree, work, k)
+            set_node_targets(plan, ws, given, k)
             place_closures(plan, ws, closures, work, k)
         push_closures(plan, tree, closures, work)
     if has_efforts(plan):
@@ -248,8 +261,8 @@ def _solve_step(plan, ws, tree, closures, rule, work, given, h):
 
 
 @njit
-def _finish_step(plan, ws, tree, closures, rule, work, given, h):
-    """Make the end of a solved step of ``h`` s the present node; ``given`` (s, ne): inputs."""
+def _finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
+    """Make the end of a solved step of ``h`` s the present node; ``given``, ``rates`` (s, ne): inputs, their rates."""
     nl, last = tree.mass.size, rule.weight.size - 1
     for i in range(nl):
         for k in range(1, last + 1):
@@ -258,6 +271,7 @@ def _finish_step(plan, ws, tree, closures, rule, work, given, h):
             _pull_link(tree, rule, work, h, i, last)
     if has_efforts(plan):
         finish_nodes(plan, ws, tree, rule, work, given, h)
+    finish_constraints(plan, ws, closures, work, rates)
     for i in range(nl):
         write(work.momentum[i], vector(work.wrench[last, i]), turn_of(work.wrench[last, i]))
     _remember(rule, work)
@@ -267,7 +281,7 @@ def _finish_step(plan, ws, tree, closures, rule, work, given, h):
     for n in range(tree.ball.size):
         if abs(work.coordinate[0, tree.ball[n] + 1]) > TILT:
             _turn_ball(work, tree.ball[n])
-    start_poses(plan, ws, tree, closures, work)
+    start_poses(plan, ws, tree, closures, work, given, last)
 
 
 @njit
@@ -347,27 +361,29 @@ def _write_quaternion(R, q):
 @njit(seconds=20, what="steps of collocation")
 def march_nodes(
     plan: Plan, ws: Workspace, tree: LinkTree, closures: ClosedLoops, rule: NodeRule, work: NodeWorkspace,
-    inputs: Float3, node: int, steps: int, stride: int, h: float, out: tuple[Float3, Float3, Float3, Float2, Float2],
+    inputs: Float4, node: int, steps: int, stride: int, h: float, out: tuple[Float3, Float3, Float3, Float2, Float2],
 ) -> tuple[int, int, int]:  # fmt: skip
     """Take steps of ``h`` seconds from ``node`` on and record.
 
-    ``inputs`` (steps, s, ne): of laws and loads at the nodes of each step, of one step where they are constant.
+    ``inputs`` (2, steps, s, ne): those of laws, loads and prescribed motions at the nodes of each step, and their
+    rates; of one step where they are constant.
     Nodes whose number ``stride`` divides are recorded, and the present one where no step is to be taken. ``out``: the
     first five of those of `step.run`. Returns (status, steps done, iterations).
     """
     position, quat, velocity, energy_work, state = out
     record, iterations = 0, 0
-    start_poses(plan, ws, tree, closures, work)
+    start_poses(plan, ws, tree, closures, work, inputs[0, 0], 0)
     if steps == 0:
         _record(plan, ws, tree, work, (position[0], quat[0], velocity[0], energy_work[0], state[0]))
     for step in range(steps):
         _predict(rule, work)
-        given = inputs[min(step, inputs.shape[0] - 1)]
+        at = min(step, inputs.shape[1] - 1)
+        given = inputs[0, at]
         status, count = _solve_step(plan, ws, tree, closures, rule, work, given, h)
         iterations += count
         if status != CONVERGED:
             return status, step, iterations
-        _finish_step(plan, ws, tree, closures, rule, work, given, h)
+        _finish_step(plan, ws, tree, closures, rule, work, given, inputs[1, at], h)
         if (node + step + 1) % stride == 0:
             row = position[record], quat[record], velocity[record], energy_work[record], state[record]
             _record(plan, ws, tree, work, row)
