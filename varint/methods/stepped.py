@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from varint.model.state import State
 from varint.results.forces import forces_at
 from varint.results.inputs.at_nodes import inputs_at
 from varint.results.record import Counts
-from varint.runs.method import Method, solve
+from varint.runs.method import Method
 from varint.runs.problem import Problem, Recording
 from varint.runs.run import Block, Failure, Reached, Run
 from varint.runs.running import Job
@@ -73,9 +73,10 @@ class Marched(Method):
         state = checked_start(mechanism, problem.start())
         if any(
             force.constraint and force.commanded for force in mechanism.forces
-        ):  # one variational step gives a state with the rates of the prescribed motions
-            first = Variational(dt=self.dt, on_unresolved="ignore")
-            state = solve(Problem(mechanism, self.dt, state), first).state(0)
+        ):  # the start of a variational run has the rates of the prescribed motions
+            first, _ = Variational(dt=self.dt).prepare(replace(problem, state=state), Recording())
+            first.start()
+            state = first.state()
         run = self.stepped_run(problem, (self.title, self.dt, steps), recording.stride, state)
         settings = {
             "formulation": self.formulation,

@@ -393,9 +393,7 @@ def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOf
     )
 
 
-def _find_topology(
-    structure: Structure, roles: Roles, clustered: bool, held: Collection[str], apart: bool
-) -> Topology:
+def _find_topology(structure: Structure, roles: Roles, clustered: bool, held: Collection[str], apart: bool) -> Topology:
     """Return the topology; ``held``: names of joints whose coordinates constraints keep."""
     number = {**structure.body_index, WORLD: -1}
     ends = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints]

@@ -17,11 +17,12 @@ from varint.mechanism.mechanism import Mechanism
 from varint.methods.stepped import PARTS, Grid, Marched, SteppedRun
 from varint.methods.variational.links import check_links, closures_of, is_tree_of_hinges, link_tree
 from varint.methods.variational.lobatto_rule import node_rule
+from varint.model.forces.commanded import Extrapolated
 from varint.model.known_forces import USES, Use
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.results.derived import energies
-from varint.results.inputs.at_nodes import Commands, starts_of_motions
+from varint.results.inputs.at_nodes import Commands, called, is_controlled, starts_of_motions
 from varint.results.resolution import Unresolved
 from varint.results.undamped import BY_ORDER_2, diagonal_factor, find_undamped
 from varint.runs.method import register, solve
@@ -38,6 +39,7 @@ from varint.step.nodes.efforts import evaluate_efforts
 from varint.step.workspace import workspace
 
 ORDERS = (4, 6, 8, 10)
+FASTEST = {4: 2.83, 6: 3.11, 8: 3.14, 10: 6.25}  # by order: a step times the frequency of a spring, at most
 ON_UNRESOLVED = ("warn", "raise", "ignore")
 ROUND_OFF = 1e-9  # of the potential energy: kinetic energies that are smaller do not count
 SHORTER = 4  # times shorter steps are tried before they are proposed ...
@@ -55,8 +57,9 @@ class Lobatto(Marched):
     orders 4 to 8 (docs/work_precision.md).
 
     Loops may be closed by any joint, redundant and overconstrained ones too; joints along a curve or screw are refused
-    by name in the tree of bodies. Joints are closed at all nodes. Forces must depend on pose, velocity and time alone,
-    as springs, dampers, motors and drag do (docs/known_forces.md); the order holds where they are smooth.
+    by name in the tree of bodies. Joints are closed at all nodes. Forces that depend on pose, velocity and time, inputs
+    of all kinds, prescribed motions and couplings are taken (docs/known_forces.md); the order holds where they are
+    smooth. Springs need steps below about 3 over the frequency of their fastest oscillation.
     `gradient`, `Stepper` and adaptive steps need `Variational`.
 
     Parameters
@@ -194,6 +197,11 @@ class LobattoRun(SteppedRun):
         start_turns(compiled, self.ws, state.turns, state.memory)
         self.turns = state.turns
         self.commands = Commands(mechanism, compiled, self.total, self.dt, starts_of_motions(mechanism, state))
+        elements = ((e, mechanism.forces[k]) for e, k in enumerate(compiled.force.tolist()))
+        self.controllers = [(e, force) for e, force in elements if is_controlled(force)]
+        follows = [isinstance(getattr(force, "input", None), Extrapolated) for _, force in self.controllers]
+        self.extrapolated = np.array(follows, dtype=bool)
+        self.given, self.slopes = np.zeros((2, len(self.controllers)))  # of functions of the state, and their rates
         if sizes["ne"]:
             evaluate_efforts.prepare()
         if self.plan.constraints.row.size:
@@ -210,6 +218,8 @@ class LobattoRun(SteppedRun):
 
     def start(self) -> Block:
         """Record the start."""
+        if self.controllers:
+            self._call(self.state())
         return self._block(np.array([0]), self._march(0)[1], 0.0)
 
     def advance(self, steps: int) -> Block:
@@ -217,16 +227,65 @@ class LobattoRun(SteppedRun):
         first, steps = self.done, min(steps, self.total - self.done)
         if not steps:
             return self._block(np.zeros(0, dtype=np.int64), self._outputs(0), 0.0)
+        if self.controllers and steps > 1:
+            return self._one_by_one(steps)
         began = clock()
         status, out = self._march(steps)
         seconds = clock() - began
         if status != CONVERGED:
             self.failure = Failure(
                 f"the step at t = {self.time:g} s could not be solved: it is too long for the motion or"
-                " for stiff forces. Take a smaller dt, or varint.Variational, which divides such steps",
+                f" for stiff forces{self._stiffest()}. Take a smaller dt, or varint.Variational, which divides such"
+                " steps",
                 self.time,
             )
+        elif self.controllers:
+            before = self.given.copy()
+            self._call(self.state())
+            self.slopes[:] = np.where(self.extrapolated, (self.given - before) / self.dt, 0.0)
         return self._block(np.arange(first // self.every + 1, self.done // self.every + 1) * self.every, out, seconds)
+
+    def _stiffest(self) -> str:
+        """Return the end of a message: the force whose bodies may oscillate too fast for the step, if there is one."""
+        self._march(0)
+        plan, ws, work = self.plan, self.ws, self.work
+        if not len(plan.laws.sum_law) > 1:
+            return ""
+        ws.efforts.input[:] = self._inputs(0)[0, 0, 0]
+        work.load[:] = 0.0
+        at_node = work.body_position[0], work.body_rotation[0], ws.increment_body
+        evaluate_efforts(plan, ws, *at_node, 0.0, work.load, work.power)
+        inverse = np.zeros((len(plan.bodies.mass) + 1, 6, 6))  # of the masses; the world does not move
+        inverse[:-1, :3, :3] = np.eye(3) / plan.bodies.mass[:, None, None]
+        inverse[:-1, 3:, 3:] = plan.bodies.inverse_inertia
+        G, first, sums = ws.efforts.gradient, plan.laws.sum_first, np.diff(plan.laws.sum_first)
+        of_laws = slice(first[0], first[-1])
+        yields = np.einsum("msa,msab,msb->m", G[of_laws], inverse[plan.measures.body[of_laws]], G[of_laws])
+        squares = np.abs(ws.efforts.sum_by_value) * np.add.reduceat(yields, first[:-1] - first[0]) * sums
+        worst = int(np.argmax(squares))
+        frequency, limit = float(np.sqrt(squares[worst])), FASTEST[2 * len(self.rule.node) - 2]
+        if not self.dt * frequency > limit:
+            return ""
+        element = plan.laws.element[plan.laws.sum_law[worst]]
+        force = self.mechanism.forces[plan.elements.force[element]]
+        return (
+            f" ({force.label} lets its bodies oscillate at up to {frequency:.2g} rad/s, and steps of this order must"
+            f" not be longer than {limit:g} over that, {limit / frequency:.1g} s)"
+        )
+
+    def _one_by_one(self, steps: int) -> Block:
+        """March ``steps`` steps; functions of the state are called at each node, for the step to come."""
+        blocks = []
+        for _ in range(steps):
+            blocks.append(self.advance(1))
+            if self.failure is not None:
+                break
+        parts = {name: np.concatenate([block.nodes[name] for block in blocks]) for name in blocks[0].nodes}
+        return Block(parts, sum(block.seconds for block in blocks))
+
+    def _call(self, state: State) -> None:
+        """Set the inputs that are functions of the state to their values at the present node, ``state``."""
+        self.given[:] = [called(force, self.time, state) for _, force in self.controllers]
 
     def tail(self) -> Block:
         """Return the present node, where it is not recorded."""
@@ -258,7 +317,7 @@ class LobattoRun(SteppedRun):
         """Return arrays that the steps to come depend on, beside the arrays of collocation."""
         efforts = self.ws.efforts
         kept = {name: getattr(efforts, name) for name in ("work", "value_near", "target", "target_rate")}
-        return {"quat": self.ws.quat[0], **kept}
+        return {"quat": self.ws.quat[0], "given": self.given, "slopes": self.slopes, **kept}
 
     def _outputs(self, count: int) -> tuple[np.ndarray, ...]:
         """Return arrays of ``count`` recorded nodes, see `march_nodes`."""
@@ -272,8 +331,11 @@ class LobattoRun(SteppedRun):
         Of one step where they are constant.
         """
         nodes = self.done + np.arange(steps if self.commands.varies and steps else 1)[:, None] + self.rule.node
+        nodes = np.minimum(nodes, self.total)
         inputs = np.zeros((2, *nodes.shape, len(self.plan.elements.force)))
         inputs.reshape(2, nodes.size, inputs.shape[3])[:] = self.commands.at(nodes.reshape(-1))
+        for n, (e, _) in enumerate(self.controllers):
+            inputs[0, :, :, e] = self.given[n] + self.slopes[n] * self.dt * self.rule.node
         return inputs
 
     def _march(self, steps: int) -> tuple[int, tuple[np.ndarray, ...]]:
@@ -293,7 +355,9 @@ class LobattoRun(SteppedRun):
         slot, T = self.mechanism.compiled.slot, len(nodes)
         position, quat, motion = (np.ascontiguousarray(part[:T, slot]) for part in out[:3])
         velocity, angular_velocity = (np.ascontiguousarray(motion[..., k : k + 3]) for k in (0, 3))
-        compiled, commands = self.mechanism.compiled, np.broadcast_to(self.commands.at(nodes)[0], out[3][:T].shape)
+        compiled, commands = self.mechanism.compiled, np.zeros((T, out[3].shape[1]))
+        commands[:] = self.commands.at(nodes)[0]
+        commands[:, [e for e, _ in self.controllers]] = self.given
         forces = {"command": compiled.inputs_by_force(commands), "work": compiled.by_force(out[3][:T])}
         moving = {"velocity": velocity, "angular_velocity": angular_velocity, "law_state": np.zeros((T, 0))}
         return Block({"t": self.dt * nodes, "position": position, "quat_wxyz": quat, **moving, **forces}, seconds)

@@ -1,7 +1,7 @@
 """External loads on bodies and inputs of forces over the time of a run."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -187,7 +187,7 @@ class Commands:
     ) -> None:
         self.dt, self.end = dt, steps * dt if end is None else end
         self.constant = np.zeros(len(compiled.force))
-        self._series: list[tuple[int, np.ndarray, np.ndarray]] = []  # column, values, rates
+        self._series: list[tuple[int, np.ndarray, Callable | None]] = []  # column, values, the motion through them
         self._steady: list[tuple[int, float, float]] = []  # column, start, rate
         self.functions: list[tuple[int, Commanded]] = []
         self.courses: list[tuple[np.ndarray, Course]] = []
@@ -210,8 +210,7 @@ class Commands:
             if not command.shape:
                 self.constant[column] = command
             else:
-                moved = motion_through(command, dt)(dt * np.arange(steps + 1), 1) if force.constraint else None
-                self._series.append((column, command, np.zeros_like(command) if moved is None else moved))
+                self._series.append((column, command, motion_through(command, dt) if force.constraint else None))
         self._moving: list[Course] = []  # in the order of ``moved``
         self.moved = self._take_motions(structure, compiled, Span(steps, dt, self.end), starts)
 
@@ -249,12 +248,19 @@ class Commands:
     def at(self, nodes: np.ndarray) -> np.ndarray:
         """Return inputs and their rates, (2, T, nf), at nodes (T,), by their numbers; T = 1 if nothing varies.
 
-        Without a series of values, instants between nodes are taken too, by shares of a step.
+        Instants between nodes are taken too, by shares of a step: values at nodes are linear in between, those of
+        prescribed motions are on the motion through them.
         """
         inputs = np.zeros((2, len(nodes) if self.varies else 1, len(self.constant)))
         inputs[0] = self.constant
-        for column, values, rates in self._series:
-            inputs[0, :, column], inputs[1, :, column] = values[nodes], rates[nodes]
+        left = np.floor(nodes).astype(np.int64)
+        share = nodes - left
+        for column, values, motion in self._series:
+            after = values[np.minimum(left + 1, len(values) - 1)]
+            inputs[0, :, column] = (1.0 - share) * values[left] + share * after
+            if motion is not None:
+                inputs[0, share > 0.0, column] = motion(self.dt * nodes[share > 0.0], 0)
+                inputs[1, :, column] = motion(self.dt * nodes, 1)
         for column, start, rate in self._steady:
             inputs[0, :, column], inputs[1, :, column] = start + rate * self.dt * nodes, rate
         for columns, course in self.courses:
