@@ -208,7 +208,7 @@ class _Search:
     def _closed(self, x: np.ndarray, R: np.ndarray) -> Pose | None:
         """Return the closed pose that a start leads to; None if joints stay open or one closes flipped."""
         plan = self.compiled.plan
-        if plan.constraints.row.size or plan.products.start.size:  # what they remember is of the reference again
+        if self.structure.forces or plan.products.start.size:  # what they remember is of the reference again
             self.closure.ws = coupled_workspace(plan, self.compiled.functions)
         x, R, gap = self.closure.close(x, R, ITERATIONS)
         if not self.closure.is_closed(gap, x) or flipped_joint(self.structure, x, R) is not None:

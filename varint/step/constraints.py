@@ -29,6 +29,24 @@ def start_constraints(plan, ws, pose):
 
 
 @njit
+def set_node_targets(plan, ws, given):
+    """Set the targets of driven constraints at a node from its inputs, ``given`` (ne,); turns count from there."""
+    for c in range(plan.constraints.row.size):
+        if plan.constraints.driven[c]:
+            r = plan.constraints.row[c]
+            ws.efforts.target[r] = given[plan.constraints.element[c]]
+            if plan.constraints.size[c] == 1:
+                ws.efforts.value_near[r] = ws.efforts.target[r]
+
+
+@njit
+def set_node_rates(plan, ws, rates):
+    """Set the rates of the targets at a node, from those of its inputs, ``rates`` (ne,)."""
+    for c in range(plan.constraints.row.size):
+        ws.efforts.target_rate[plan.constraints.row[c]] = rates[plan.constraints.element[c]]
+
+
+@njit
 def sum_of_constraint(plan, ws, c):
     """Return the weighted sum of constraint c, a number, by ``ws.efforts.value_near`` (nm,)."""
     total = 0.0

@@ -30,10 +30,10 @@ from varint.runs.problem import Problem, Recording
 from varint.runs.run import Block, Failure, Run
 from varint.runs.running import Job
 from varint.runs.trajectory import Trajectory
+from varint.step.collocation.closures import start_closures
+from varint.step.collocation.efforts import fastest_law
 from varint.step.collocation.records import NodeWorkspace
 from varint.step.collocation.steps import march_nodes
-from varint.step.configuration import place_anew
-from varint.step.constraints import start_constraints
 from varint.step.newton import CONVERGED
 from varint.step.nodes.efforts import evaluate_efforts
 from varint.step.workspace import workspace
@@ -204,17 +204,9 @@ class LobattoRun(SteppedRun):
         self.given, self.slopes = np.zeros((2, len(self.controllers)))  # of functions of the state, and their rates
         if sizes["ne"]:
             evaluate_efforts.prepare()
-        if self.plan.constraints.row.size:
-            self._start_constraints(state)
-
-    def _start_constraints(self, state: State) -> None:
-        """Set the targets at the start, and their rates."""
-        plan, ws, order, own = self.plan, self.ws, self.mechanism.apart.order, self.plan.constraints
-        ws.position[0, :-1] = state.position[order]
-        place_anew(plan, ws, 0)
-        row, element = own.row[own.driven], own.element[own.driven]
-        ws.efforts.target[row], ws.efforts.target_rate[row] = self.commands.at(np.zeros(1))[:, 0, element]
-        start_constraints(plan, ws, 0)
+        if sizes["closed"] and sizes["ne"]:
+            self.ws.position[0, :-1] = state.position[order]
+            start_closures(self.plan, self.ws, self.commands.at(np.zeros(1))[:, 0])
 
     def start(self) -> Block:
         """Record the start."""
@@ -248,26 +240,12 @@ class LobattoRun(SteppedRun):
     def _stiffest(self) -> str:
         """Return the end of a message: the force whose bodies may oscillate too fast for the step, if there is one."""
         self._march(0)
-        plan, ws, work = self.plan, self.ws, self.work
-        if not len(plan.laws.sum_law) > 1:
-            return ""
-        ws.efforts.input[:] = self._inputs(0)[0, 0, 0]
-        work.load[:] = 0.0
-        at_node = work.body_position[0], work.body_rotation[0], ws.increment_body
-        evaluate_efforts(plan, ws, *at_node, 0.0, work.load, work.power)
-        inverse = np.zeros((len(plan.bodies.mass) + 1, 6, 6))  # of the masses; the world does not move
-        inverse[:-1, :3, :3] = np.eye(3) / plan.bodies.mass[:, None, None]
-        inverse[:-1, 3:, 3:] = plan.bodies.inverse_inertia
-        G, first, sums = ws.efforts.gradient, plan.laws.sum_first, np.diff(plan.laws.sum_first)
-        of_laws = slice(first[0], first[-1])
-        yields = np.einsum("msa,msab,msb->m", G[of_laws], inverse[plan.measures.body[of_laws]], G[of_laws])
-        squares = np.abs(ws.efforts.sum_by_value) * np.add.reduceat(yields, first[:-1] - first[0]) * sums
-        worst = int(np.argmax(squares))
-        frequency, limit = float(np.sqrt(squares[worst])), FASTEST[2 * len(self.rule.node) - 2]
+        self.ws.efforts.input[:] = self._inputs(0)[0, 0, 0]
+        element, frequency = fastest_law(self.plan, self.ws, self.work)
+        limit = FASTEST[2 * len(self.rule.node) - 2]
         if not self.dt * frequency > limit:
             return ""
-        element = plan.laws.element[plan.laws.sum_law[worst]]
-        force = self.mechanism.forces[plan.elements.force[element]]
+        force = self.mechanism.forces[self.mechanism.apart.force[element]]
         return (
             f" ({force.label} lets its bodies oscillate at up to {frequency:.2g} rad/s, and steps of this order must"
             f" not be longer than {limit:g} over that, {limit / frequency:.1g} s)"

@@ -18,6 +18,8 @@ import math
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
 from varint.step.collocation.records import SLIDE
+from varint.step.configuration import place_anew
+from varint.step.constraints import follow_constraints, set_node_rates, set_node_targets, start_constraints
 from varint.step.dense import add_scaled6, rank_lu_factor, rank_lu_solve
 from varint.step.plan import CONSTRAINT, EFFORT
 from varint.step.rows import evaluate_rows
@@ -35,23 +37,32 @@ def show_bodies(tree, work, k):
 
 
 @njit
-def set_node_targets(plan, ws, given, k):
-    """Set the targets of prescribed motions at node k of ``given`` (s, ne); their turns count from there."""
-    for c in range(plan.constraints.row.size):
-        if plan.constraints.driven[c]:
-            r = plan.constraints.row[c]
-            ws.efforts.target[r] = given[k, plan.constraints.element[c]]
-            if plan.constraints.size[c] == 1:
-                ws.efforts.value_near[r] = ws.efforts.target[r]
+def start_closures(plan, ws, given):
+    """Prepare the rows at the start of a run, whose poses (nb, 3), (nb, 4) are at pose 0: targets, rates and turns.
+
+    ``given`` (2, ne): the inputs there, and their rates.
+    """
+    place_anew(plan, ws, 0)
+    set_node_targets(plan, ws, given[0])
+    set_node_rates(plan, ws, given[1])
+    start_constraints(plan, ws, 0)
 
 
 @njit
-def place_closures(plan, ws, closures, work, k):
-    """Write values (rows,) and gradients (rows, 2, 6) of the rows at node k, where the bodies are shown.
+def place_start(plan, ws, tree, closures, work, given):
+    """Do `place_closures` at the present node, node 0, and count turns on from there."""
+    show_bodies(tree, work, 0)
+    set_node_targets(plan, ws, given)
+    follow_constraints(plan, ws, work.body_position[0], work.body_rotation[0])
+    place_closures(plan, ws, tree, closures, work, given, 0)
 
-    Targets are those of `set_node_targets`.
-    """
+
+@njit
+def place_closures(plan, ws, tree, closures, work, given, k):
+    """Write values (rows,) and gradients (rows, 2, 6) of the rows at node k, whose inputs are ``given`` (ne,)."""
     own = work.closures
+    show_bodies(tree, work, k)
+    set_node_targets(plan, ws, given)
     evaluate_rows(plan, ws, work.body_position[k], work.body_rotation[k], own.value[k], own.gradient[k])
     if k > 0:
         q = work.position.shape[0] - 1
@@ -127,8 +138,7 @@ def factor_closures(plan, tree, closures, work, i):
     """Eliminate from K (entries,) the dense nodes whose top is the body in slot i, the last of which is the world."""
     for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
         n = plan.loops.node_order[k]
-        if plan.laws.kind.size + plan.constraints.row.size > 0:
-            _chain_rows(plan, closures, work, n, i)
+        _chain_rows(plan, closures, work, n, i)
         _factor_node(closures, work.closures, n)
         if i < plan.bodies.mass.size:
             _fold_node(plan, tree, closures, work, n, i)
@@ -355,8 +365,7 @@ def solve_closures(plan, tree, closures, work, i):
     for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
         n = plan.loops.node_order[k]
         first, last, start, stride = _block(closures, n)
-        if plan.laws.kind.size + plan.constraints.row.size > 0:
-            _chain_values(plan, closures, work, n)
+        _chain_values(plan, closures, work, n)
         rank_lu_solve(
             own.K, start, stride, last - first, own.rank[n], own.scale[first:last], own.pivot[0, first:last],
             own.pivot[1, first:last], own.row[first:last], own.column[1],
@@ -416,6 +425,17 @@ def yield_turns(plan, closures, work, n, i):
         for j in range(q):
             for k in range(q):
                 work.turn[n, j] -= reach[j * q + k] * own.row[r + k]
+
+
+@njit
+def finish_closures(plan, ws, closures, work, rates):
+    """Add the works of the rows over a step to ``ws.efforts.work``; ``rates`` (s, ne) of their targets at the nodes."""
+    q = rates.shape[0] - 1
+    for c in range(plan.constraints.row.size):
+        r, e = plan.constraints.row[c], plan.constraints.element[c]
+        for j in range(q):
+            ws.efforts.work[e] += work.closures.multiplier[(r - closures.rows[0]) * q + j] * rates[j, e]
+    set_node_rates(plan, ws, rates[q])
 
 
 @njit

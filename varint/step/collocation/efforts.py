@@ -9,6 +9,8 @@ out. Derivatives of loads and of efforts with the world are omitted: each iterat
 about h^2 stiffness / mass.
 """
 
+import math
+
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, turn_of, vector, write
 from varint.step.collocation.closures import show_bodies
@@ -146,11 +148,25 @@ def finish_nodes(plan, ws, tree, rule, work, given, h):
 
 
 @njit
-def finish_constraints(plan, ws, closures, work, rates):
-    """Add the works of prescribed motions over the step to ``ws.efforts.work``; ``rates`` (s, ne) of their targets."""
-    q = rates.shape[0] - 1
-    for c in range(plan.constraints.row.size):
-        r, e = plan.constraints.row[c], plan.constraints.element[c]
-        for j in range(q):
-            ws.efforts.work[e] += work.closures.multiplier[(r - closures.rows[0]) * q + j] * rates[j, e]
-        ws.efforts.target_rate[r] = rates[q, e]
+def fastest_law(plan, ws, work):
+    """Return the element whose law is stiffest for the bodies that it acts on, -1 for none, and its frequency, rad/s.
+
+    At rest in the poses shown at node 0, with ``ws.efforts.input``, and as if no joint held the bodies.
+    """
+    ws.velocity[:] = 0.0
+    work.load[:] = 0.0
+    evaluate_efforts(plan, ws, work.body_position[0], work.body_rotation[0], ws.velocity, 0.0, work.load, work.power)
+    element, most = -1, 0.0
+    for s in range(plan.laws.sum_first.size - 1):
+        square = 0.0
+        for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            for side in range(2):
+                b = plan.measures.body[m, side]
+                if b < plan.bodies.mass.size:
+                    g = ws.efforts.gradient[m, side]
+                    spin = rotate(plan.bodies.inverse_inertia[b], turn_of(g))
+                    square += dot(vector(g), vector(g)) / plan.bodies.mass[b] + dot(turn_of(g), spin)
+        square *= abs(ws.efforts.sum_by_value[s])
+        if square > most:
+            element, most = plan.laws.element[plan.laws.sum_law[s]], square
+    return element, math.sqrt(most)

@@ -25,17 +25,16 @@ from varint.base.numba import Float2, Float3, Float4, natural, njit
 from varint.mathematics.sums import two_sum
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
 from varint.step.collocation.closures import (
+    finish_closures,
     move_multipliers,
     place_closures,
+    place_start,
     push_closures,
-    set_node_targets,
-    show_bodies,
 )
-from varint.step.collocation.efforts import finish_constraints, finish_nodes, push_nodes
+from varint.step.collocation.efforts import finish_nodes, push_nodes
 from varint.step.collocation.elimination import eliminate, solve_turns
 from varint.step.collocation.records import SLIDE, ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.configuration import place
-from varint.step.constraints import follow_constraints
 from varint.step.efforts import has_efforts
 from varint.step.newton import CONVERGED, NOT_CONVERGED
 from varint.step.plan import Plan, Workspace
@@ -74,11 +73,8 @@ def _turned(row, axis, sine, versine):
 
 
 @njit
-def start_poses(plan, ws, tree, closures, work, given, k):
-    """Write the poses (nl, 3), (nl, 3, 3) at the present node, node 0, from its coordinates.
-
-    It is node ``k`` of ``given`` (s, ne).
-    """
+def start_poses(plan, ws, tree, closures, work, given):
+    """Write the poses (nl, 3), (nl, 3, 3) at the present node, node 0, by its coordinates; ``given`` (ne,): inputs."""
     for i in range(tree.mass.size):
         p, axis, R = natural(tree.parent[i]), vector(tree.axis[i]), work.rotation[0, i]
         along = work.coordinate[0, i] + work.coordinate[1, i]
@@ -98,10 +94,7 @@ def start_poses(plan, ws, tree, closures, work, given, k):
         work.position[0, i, 0], work.position[0, i, 1], work.position[0, i, 2] = x
         _write_axis(tree, work, i, 0)
     if closures.rows[1] > closures.rows[0]:
-        show_bodies(tree, work, 0)
-        set_node_targets(plan, ws, given, k)
-        follow_constraints(plan, ws, work.body_position[0], work.body_rotation[0])
-        place_closures(plan, ws, closures, work, 0)
+        place_start(plan, ws, tree, closures, work, given)
 
 
 @njit(inline="always")
@@ -173,9 +166,7 @@ def _evaluate(plan, ws, tree, closures, rule, work, given, h):
     closed = closures.rows[1] > closures.rows[0]
     if closed:
         for k in range(1, s):
-            show_bodies(tree, work, k)
-            set_node_targets(plan, ws, given, k)
-            place_closures(plan, ws, closures, work, k)
+            place_closures(plan, ws, tree, closures, work, given[k], k)
         push_closures(plan, tree, closures, work)
     if has_efforts(plan):
         push_nodes(plan, ws, tree, closures, rule, work, given, h)
@@ -271,7 +262,7 @@ def _finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
             _pull_link(tree, rule, work, h, i, last)
     if has_efforts(plan):
         finish_nodes(plan, ws, tree, rule, work, given, h)
-    finish_constraints(plan, ws, closures, work, rates)
+    finish_closures(plan, ws, closures, work, rates)
     for i in range(nl):
         write(work.momentum[i], vector(work.wrench[last, i]), turn_of(work.wrench[last, i]))
     _remember(rule, work)
@@ -281,7 +272,7 @@ def _finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
     for n in range(tree.ball.size):
         if abs(work.coordinate[0, tree.ball[n] + 1]) > TILT:
             _turn_ball(work, tree.ball[n])
-    start_poses(plan, ws, tree, closures, work, given, last)
+    start_poses(plan, ws, tree, closures, work, given[last])
 
 
 @njit
@@ -372,7 +363,7 @@ def march_nodes(
     """
     position, quat, velocity, energy_work, state = out
     record, iterations = 0, 0
-    start_poses(plan, ws, tree, closures, work, inputs[0, 0], 0)
+    start_poses(plan, ws, tree, closures, work, inputs[0, 0, 0])
     if steps == 0:
         _record(plan, ws, tree, work, (position[0], quat[0], velocity[0], energy_work[0], state[0]))
     for step in range(steps):
