@@ -1,5 +1,6 @@
 """Sweeps of linkages against closed forms: positions, limits, branch points."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -273,6 +274,56 @@ def test_compiled_steps_are_those_of_the_procedure_they_leave_to_singular_poses(
     np.testing.assert_allclose(compiled.branch_points, plain.branch_points, atol=1e-9)
     for each in mechanism.joints:
         np.testing.assert_allclose(compiled.coordinates[each.name], plain.coordinates[each.name], atol=1e-9)
+
+
+def geared_five_bar():
+    """A five-bar whose two cranks are geared together, so that it moves one way."""
+    pins = {"A": (0, 0), "B": (1, 0), "a": (0.2, 0.4), "b": (1.1, 0.4), "c": (0.7, 1.0)}
+    at = {name: np.array([x, 0.0, z]) for name, (x, z) in pins.items()}
+    links = {"left": "Aa", "right": "Bb", "left rod": "ac", "right rod": "bc"}
+    ends = {"A": ("world", "left"), "B": ("world", "right"), "a": ("left", "left rod"), "b": ("right", "right rod"),
+            "c": ("left rod", "right rod")}  # fmt: skip
+    bodies = [
+        vi.Body(name, mass=1.0, inertia=0.1 * np.eye(3), position=0.5 * (at[first] + at[second]))
+        for name, (first, second) in links.items()
+    ]
+    joints = [vi.Revolute(pin, *pair, point=at[pin], axis=(0, -1, 0)) for pin, pair in ends.items()]
+    gear = vi.Gear("gear", joint_a="A", joint_b="B", radius_a=0.5, radius_b=0.5)
+    return vi.Mechanism("geared five-bar", bodies, joints, forces=[gear])
+
+
+def test_compiled_steps_take_rows_of_several_bodies(monkeypatch):
+    mechanism, values = geared_five_bar(), np.linspace(0.0, 0.5, 20)
+    compiled = mechanism.sweep("A", values)
+    np.testing.assert_allclose(compiled.coordinates["B"], -values, atol=1e-12)
+    monkeypatch.setattr(RegularPath, "supports", staticmethod(lambda *args: False))
+    plain = geared_five_bar().sweep("A", values)
+    np.testing.assert_allclose(compiled.position, plain.position, atol=1e-12)
+
+
+def test_sweeps_of_one_mechanism_do_not_depend_on_those_before():
+    values = np.linspace(0.0, 2 * np.pi, 61)
+    mechanism = vi.mechanisms.four_bar(**CRANK_ROCKER)
+    first = mechanism.sweep("crank pivot", values)
+    away = mechanism.sweep("crank pivot", [4.0], first.state(30))
+    mechanism.sweep("rocker pivot", [0.1, 0.2])
+    again = mechanism.sweep("crank pivot", values)
+    with ThreadPoolExecutor(4) as pool:
+        several = list(pool.map(lambda _: mechanism.sweep("crank pivot", values), range(8)))
+    fresh = vi.mechanisms.four_bar(**CRANK_ROCKER).sweep("crank pivot", [4.0], first.state(30))
+    np.testing.assert_array_equal(away.position, fresh.position)
+    for sweep in (again, *several):
+        np.testing.assert_array_equal(sweep.position, first.position)
+        np.testing.assert_array_equal(sweep.coordinates["rocker pivot"], first.coordinates["rocker pivot"])
+
+
+def test_no_number_of_a_planar_sweep_becomes_subnormal():
+    """Round-off across the plane becomes smaller with each correction, and subnormal numbers take ten times as long."""
+    mechanism = vi.mechanisms.four_bar(**CRANK_ROCKER)
+    state = mechanism.state(coordinates={"crank pivot": 0.3})
+    sweep = mechanism.sweep("crank pivot", np.linspace(0.3, 2 * np.pi, 181), state)
+    numbers = np.abs(np.concatenate([sweep.position.ravel(), sweep.quat_wxyz.ravel()]))
+    assert not ((numbers > 0.0) & (numbers < 1e-60)).any()
 
 
 def test_the_start_is_closed_first():

@@ -24,6 +24,7 @@ from varint.mechanism.inverse_kinematics import Target, pose
 from varint.mechanism.mode_search import assembly_modes
 from varint.mechanism.shown_state import ShownState
 from varint.mechanism.sweep import ON_LOCKUP, Sweep, sweep
+from varint.mechanism.sweep_pool import SweepPool
 from varint.model.degrees import warn_of_degrees
 from varint.model.forces.base import Force
 from varint.model.forces.joint_compliance import JointCompliance
@@ -264,8 +265,12 @@ class Mechanism(CompiledStructure):
         AssemblyError
             The joints cannot be closed at ``state``.
         """
-        twin = self.rigid_twin
-        return sweep(twin, twin.compiled, joint, values, self.state() if state is None else state, on_lockup)
+        return sweep(self._sweep_pool, joint, values, state, on_lockup)
+
+    @cached_property
+    def _sweep_pool(self) -> SweepPool:
+        """Return the equations that sweeps of this mechanism share."""
+        return SweepPool(self.rigid_twin, self.rigid_twin.compiled, self.state)
 
     def pose(
         self, targets: Mapping[Target, ArrayLike], *, hold: str | Iterable[str] = (), state: State | None = None

@@ -23,24 +23,23 @@ from numpy.typing import ArrayLike
 from varint.base.checks import array_of, choice, known_name, whole_number
 from varint.base.display import Shown, count_text, described, html_table, numbers_text, value_text
 from varint.base.errors import ArgumentError, LockedWarning
-from varint.kinematics.assembly import checked_state, closed_poses, state_of
-from varint.kinematics.closure import Closure, Coordinate, coordinate_units
-from varint.kinematics.frames import JointFrames, in_body, joint_coordinates, moved, with_world
+from varint.kinematics.assembly import state_of
+from varint.kinematics.closure import coordinate_units
+from varint.kinematics.frames import in_body, joint_coordinates, moved, with_world
 from varint.mechanism.driven_coordinate import MOST_STEPS, check_way, checked_values, named_coordinate
-from varint.mechanism.regular_path import PathPart, RegularPath
+from varint.mechanism.regular_path import PathPart
+from varint.mechanism.sweep_pool import DrivenEquations, FirstNode, SweepPool
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units as units_of
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 from varint.model.state import State
 from varint.model.structure import Structure
-from varint.plan import Compiled
 from varint.step.nodes.driven_path import ITERATIONS, LARGEST_CORRECTION, STEP, UNCLEAR
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ON_LOCKUP = ("warn", "ignore")
-SMALLEST_STEP = 1e-7  # rad, or sizes of a part, of the coordinate: where it does not go further it is locked
 OWN_SHARE = 0.1  # of the coordinate's own row in a direction that is unclear: where it has more, it locks
 SMALLEST_CORRECTION = 1e-6  # rad, or sizes of a part: as near to a branch point as matters
 NO_RANK = 1e-7
@@ -183,36 +182,32 @@ class SweepNode:
 
 
 def sweep(
-    structure: Structure,
-    compiled: Compiled,
-    joint: str | tuple[str, int],
-    values: ArrayLike,
-    state: State,
-    on_lockup: str,
+    pool: SweepPool, joint: str | tuple[str, int], values: ArrayLike, state: State | None, on_lockup: str
 ) -> Sweep:
     """Drive a coordinate, see `Mechanism.sweep`, whose caller gets the warning."""
+    structure = pool.structure
     choice(on_lockup, ON_LOCKUP, "on_lockup", ArgumentError)
     driven, number = named_coordinate(structure, joint, "sweep")
     goals = checked_values(values, driven)
-    position, quat_wxyz, *_ = checked_state(structure, state, "state of the sweep")
-    path = _Path(structure, compiled, JointFrames(structure, driven), number)
-    path.start(*closed_poses(structure, compiled, *with_world(position, quat_wxyz)))
-    check_way(path.s[0], goals, driven, coordinate_units(compiled.length, driven)[number])
-    reached = path.reached(goals)
-    lockup = path.s[-1] if len(reached) < len(goals) else None
-    position, quat_wxyz = path.poses()
-    coordinates = {j.name: path.coordinates(j, position, quat_wxyz)[reached] for j in structure.joints}
-    swept = Sweep(
-        mechanism=structure,
-        values=goals[: len(reached)],
-        position=position[reached],
-        quat_wxyz=quat_wxyz[reached],
-        coordinates=coordinates,
-        lockup=lockup,
-        branch_points=path.branch_points(),
-        joint=driven.name,
-        number=number,
-    )
+    poses = pool.own_poses if state is None else pool.poses(state)
+    with pool.borrowed(driven, number) as equations:
+        path = _Path(equations)
+        path.start(*poses, is_own=state is None)
+        check_way(path.s[0], goals, driven, coordinate_units(pool.compiled.length, driven)[number])
+        reached = path.reached(goals)
+        lockup = path.s[-1] if len(reached) < len(goals) else None
+        position, quat_wxyz = path.poses()
+        swept = Sweep(
+            mechanism=structure,
+            values=goals[: len(reached)],
+            position=position[reached],
+            quat_wxyz=quat_wxyz[reached],
+            coordinates={j.name: path.coordinates(j, position, quat_wxyz)[reached] for j in structure.joints},
+            lockup=lockup,
+            branch_points=path.branch_points(),
+            joint=driven.name,
+            number=number,
+        )
     if lockup is not None and on_lockup == "warn":
         _tell_lockup(swept, goals)
     return swept
@@ -235,24 +230,26 @@ def _tell_lockup(swept: Sweep, goals: np.ndarray) -> None:
 class _Path:
     """Points on the path, from the start on, one for each step."""
 
-    def __init__(self, structure: Structure, compiled: Compiled, frames: JointFrames, number: int) -> None:
-        self.structure = structure
-        self.drive = Coordinate(frames, number, 0.0)
-        self.closure = Closure(structure, compiled, asked=[self.drive])
-        self.alike = Closure(structure, compiled, asked=[self.drive], alike=True, ws=self.closure.ws)
-        self.smallest = SMALLEST_STEP * coordinate_units(compiled.length, frames.joint)[number]
-        self.regular: RegularPath | None = None
-        if RegularPath.supports(self.closure, frames):
-            self.regular = RegularPath(structure, compiled, frames, self.closure, self.alike)
+    def __init__(self, equations: DrivenEquations) -> None:
+        self.equations, self.structure, self.drive = equations, equations.structure, equations.coordinate
+        self.closure, self.alike = equations.closure, equations.alike
+        self.smallest, self.regular = equations.smallest, equations.regular
         self.s: list[float] = []  # of all nodes
         self.nodes: list[SweepNode | tuple[PathPart, int]] = []  # or where to find them
         self.whole: PathPart | None = None  # the part that has all nodes, if there is one
         self.rank = 0  # largest so far
         self.between = 0  # steps that ended between values
 
-    def start(self, x: np.ndarray, R: np.ndarray) -> None:
-        """Begin at a closed configuration."""
-        self._add(self._node(float(self.drive.measure(x, R)[self.drive.number]), x, R, None))
+    def start(self, x: np.ndarray, R: np.ndarray, is_own: bool) -> None:
+        """Begin at a closed configuration; ``is_own``: it is that of the mechanism, whose node is kept."""
+        first = self.equations.first if is_own else None
+        if first is None:
+            node = self._node(float(self.drive.measure(x, R)[self.drive.number]), x, R, None)
+            first = FirstNode(node, self.rank)
+            if is_own:
+                self.equations.first = first
+        self.rank = first.rank
+        self._add(first.node)
 
     def reached(self, goals: np.ndarray) -> list[int]:
         """Step from goal to goal; return the numbers of the nodes there, fewer where the linkage locks."""
@@ -261,7 +258,7 @@ class _Path:
             longest = np.inf
             if self.regular is not None:
                 first, start = len(self.nodes) - 1, self.node(-1)
-                part = self.regular.follow(goals[len(reached) :], start, self.rank, self.smallest)
+                part = self.regular.follow(goals[len(reached) :], start, self.rank)
                 self.whole = part if len(self.nodes) == 1 else None
                 longest = part.longest
                 self.s += part.s[1:].tolist()
@@ -312,18 +309,15 @@ class _Path:
             part, k = node
             x, R = part.x[k], part.R[k]
             singular = self._decomposed(x, R)[2]
-            node = self.nodes[number] = SweepNode(
-                self.s[number], part.q[k], x, R, part.velocity[k], part.acceleration[k], singular, np.inf
-            )
+            node = self.nodes[number] = SweepNode(self.s[number], part.q[k], x, R, *part.motion(k), singular, np.inf)
         return node
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Return position (n, nb, 3), m, world, and orientation (n, nb, 4) of the nodes."""
         if self.whole is not None:
-            x, R = self.whole.x, self.whole.R
-        else:
-            places = [node if isinstance(node, SweepNode) else node[0].pose(node[1]) for node in self.nodes]
-            x, R = np.array([place.x for place in places]), np.array([place.R for place in places])
+            return self.whole.x[:, :-1], self.whole.quat_wxyz
+        places = [(n.x, n.R) if isinstance(n, SweepNode) else (n[0].x[n[1]], n[0].R[n[1]]) for n in self.nodes]
+        x, R = np.array([x for x, _ in places]), np.array([R for _, R in places])
         return x[:, :-1], quat_from_matrix(R[:, :-1])
 
     def coordinates(self, joint: Joint, position: np.ndarray, quat_wxyz: np.ndarray) -> np.ndarray:
@@ -335,6 +329,8 @@ class _Path:
 
     def branch_points(self) -> np.ndarray:
         """Return coordinates (k,) at which the least singular value vanishes, in the order of passing."""
+        if self.whole is not None and self._is_clear(self.whole):
+            return np.zeros(0)
         nodes = self._with_probes()
         s = np.array([self.s[node] if isinstance(node, int) else node.s for node in nodes])
         bound = np.array([self._bound(node) for node in nodes])
@@ -348,13 +344,22 @@ class _Path:
         tolerance = 10 * self.smallest
         return np.array([s for s in points if s is not None and min(self.s) - tolerance < s < max(self.s) + tolerance])
 
+    def _is_clear(self, part: PathPart) -> bool:
+        """Return whether a part that has all nodes, each apart from the one before, has no place for a branch point."""
+        s, bound = part.s, part.least.copy()
+        bound[0] = self._bound(0)
+        if len(s) > 1 and abs(s[1] - s[0]) <= ROUND_OFF * self.smallest:  # the first value is that of the start
+            s, bound = s[1:], bound[1:]
+        is_apart = bool(np.all(np.abs(np.diff(s)) > ROUND_OFF * self.smallest))
+        return is_apart and self.node(0).clearance == np.inf and not len(_zeros(s, bound, CURVED_BOUND))
+
     def _bound(self, node: int | SweepNode) -> float:
-        """Return the least singular value of a node, or a lower bound of it that is zero where that is."""
+        """Return a lower bound of the least singular value of a node, zero where that is zero; see `PathPart`."""
         kept = self.nodes[node] if isinstance(node, int) else node
-        if isinstance(kept, SweepNode):
-            return float(kept.singular[self.rank - 1]) if self.rank else 1.0
-        part, k = kept
-        return float(part.least[k])
+        if not isinstance(kept, SweepNode):
+            return float(kept[0].least[kept[1]])
+        singular = kept.singular[: self.rank]
+        return float(1.0 / np.linalg.norm(1.0 / singular)) if singular.all() else 0.0
 
     def _with_probes(self) -> list[int | SweepNode]:
         """Return the numbers of nodes that are apart, with one more node at an end near a branch point."""

@@ -8,7 +8,10 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
-from varint.base.numba import CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, njit
+import numpy as np
+
+from varint.base.numba import CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, natural, njit
+from varint.mathematics.definite import ldl_factor, ldl_solve
 from varint.mathematics.pivoted_cholesky import cholesky_factor, cholesky_solve, trace_of_inverse
 from varint.mathematics.quaternion import multiply, rotation_matrix
 from varint.mathematics.vectors import add, scale, vector
@@ -24,11 +27,17 @@ LEAST_DAMPING = 1e-14
 STEP = 0.1  # rad, or sizes of a part: largest motion of a body in one step
 ITERATIONS = 12  # of a corrector
 LARGEST_CORRECTION = 0.3  # of the step predicted, or it is halved
+WELL_CLOSED = 1e-2  # of the tolerance: another correction would gain nothing
+LAST = 5  # velocities that predict a pose
+LEAST_SPACING = 0.3  # of the step, between the nodes of these
+NEAR = 1e-6  # rad, or sizes of a part, of a correction: factors before and after it are alike
 UNCLEAR = 1e-2  # least singular value of a regular pose, the largest being about 1
 REFINEMENTS = 20  # of a velocity
 ROUND_OFF = 1e-14  # of the largest change of a row
 LARGEST_SLIP = 1e-10  # ... that a velocity may leave
+NEXT_TO_NOTHING = 1e-60  # m, or of a unit quaternion
 NEW_RANK = 1e-10  # a pivot beyond the known rank that is more than round-off
+GAUSS = tuple((0.5 + 0.5 * at, 0.5 * share) for at, share in zip(*np.polynomial.legendre.leggauss(3), strict=True))
 AT, PREDICTED = range(2)  # places of poses
 
 
@@ -58,7 +67,6 @@ class PathRows(CompiledRecord):
     readings: JointReadings  # of all joints
     length: Float1  # (1,) size of the parts, m
     smallest: Float1  # (1,) shortest step of the coordinate
-    rank: Int1  # (1,) of the rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +77,7 @@ class PathWork(CompiledRecord, writable=True):
     reached: Annotated[Int1, "n"]  # nodes at the goals
     counts: Annotated[Int1, "2"]  # goals reached, the last node
     span: Annotated[Float1, "1"]  # longest next step
+    rank: Annotated[Int1, "1"]  # of the rows
     s: Annotated[Float1, "k"]  # of the nodes; the first is the start
     q: Annotated[Float2, "k 1"]  # the same with the turns of the driven joint
     coordinates: Annotated[Float2, "k nq"]  # of all joints
@@ -87,16 +96,21 @@ class PathWork(CompiledRecord, writable=True):
     g: Annotated[Float1, "m"]
     G: Annotated[Float3, "m 2 6"]
     sizes: Annotated[Float1, "m"]
-    across: Annotated[Float2, "motions m"]  # rows over their sizes, transposed
-    product: Annotated[Float2, "m m"]  # and its factors
+    lines: Annotated[Float2, "m motions"]  # rows over their sizes, by motions of unit length in a metric
+    product: Annotated[Float2, "m m"]  # of the rows, and its factors
     pivot: Annotated[Float1, "m"]
     column: Annotated[Float1, "m"]  # scratch
     order: Annotated[Int1, "m"]  # of the pivots
+    normal: Annotated[Float2, "motions motions"]  # product of the columns, and its factors
+    normal_pivot: Annotated[Float1, "motions"]
+    reciprocal: Annotated[Float1, "motions"]  # of these
+    normal_inverse: Annotated[Float2, "motions motions"]
     inverse: Annotated[Float2, "m m"]
     target: Annotated[Float1, "m"]
     multiplier: Annotated[Float1, "m"]
     left: Annotated[Float1, "m"]
     y: Annotated[Float1, "motions"]
+    apart: Annotated[Float1, "5"]  # scratch of `_predict`
     row: Annotated[Float3, "1 2 6"]
     ends: Annotated[Int2, "1 2"]
 
@@ -149,15 +163,9 @@ def _advance(plan, ws, rows, work, node, s):
     """
     step = s - work.s[node]
     work.q[node + 1, 0] = work.q[node, 0]
-    for i in range(work.motion.shape[0]):
-        for k in range(6):
-            work.motion[i, k] = step * (work.velocity[node, i, k] + 0.5 * step * work.acceleration[node, i, k])
+    _predict(rows, work, node, step)
     _move(work, work.x[node], work.quat[node])
-    for i in range(work.motion.shape[0]):
-        for k in range(3):
-            work.position[PREDICTED, i, k] = work.position[AT, i, k]
-            for m in range(3):
-                work.rotation[PREDICTED, i, k, m] = work.rotation[AT, i, k, m]
+    _copy_pose(work.position[AT], work.rotation[AT], work.position[PREDICTED], work.rotation[PREDICTED])
     ahead = _distance(rows, work.x[node], work.R[node], work.position[PREDICTED], work.rotation[PREDICTED])
     if not _close(plan, ws, rows, work, work.q[node + 1], s):
         return False
@@ -165,33 +173,83 @@ def _advance(plan, ws, rows, work, node, s):
     correction = _distance(rows, x, R, work.position[PREDICTED], work.rotation[PREDICTED])
     if correction > LARGEST_CORRECTION * max(ahead, 1e-4):
         return False
-    if not _set_velocity(rows, work, work.velocity[node + 1]):
+    if work.rank[0] < work.y.size:
+        if not _set_velocity(rows, work, rows.kinetic, work.velocity[node + 1]):
+            return False
+        least = _least_of_rows(rows, work)
+    else:
+        if correction > NEAR:  # else the pose that was predicted has the factors of this one
+            _resize(rows, work, rows.alike)
+            _factor_normal(rows, work)
+        if not _set_velocity(rows, work, rows.alike, work.velocity[node + 1]):
+            return False
+        least = _least(work.normal, work.normal_pivot, work.y.size, work.normal_inverse)
+    if not least >= UNCLEAR:
         return False
-    _resize(rows, work, rows.alike)
-    _scale(rows, work)
-    rank = rows.rank[0]
-    if _factor(work, rank, 0.0) > NEW_RANK:
-        return False
-    if work.pivot[rank - 1] == math.inf:
-        return False
-    work.least[node + 1] = 1.0 / math.sqrt(trace_of_inverse(work.product, work.pivot, rank, work.inverse))
-    if not work.least[node + 1] >= UNCLEAR:
-        return False
+    work.least[node + 1] = least
     apart = abs(step) >= rows.smallest[0]
     for i in range(x.shape[0]):
         for k in range(6):
             change = (work.velocity[node + 1, i, k] - work.velocity[node, i, k]) / step
             work.acceleration[node + 1, i, k] = change if apart else work.acceleration[node, i, k]
-        for k in range(3):
-            work.x[node + 1, i, k] = x[i, k]
-            for m in range(3):
-                work.R[node + 1, i, k, m] = R[i, k, m]
         for k in range(4):
             work.quat[node + 1, i, k] = work.turned[i, k]
+    _copy_pose(x, R, work.x[node + 1], work.R[node + 1])
     work.s[node + 1] = s
     read_joints(rows.driven, x, work.turned, R, work.at_rest, work.q[node + 1], work.rate)
     _read_node(rows, work, node + 1)
     return True
+
+
+@njit
+def _copy_pose(x, R, to_x, to_R):
+    """Copy a pose, ``x`` (nb + 1, 3) and ``R`` (nb + 1, 3, 3), to ``to_x`` (nb + 1, 3) and ``to_R`` (nb + 1, 3, 3)."""
+    for i in range(x.shape[0]):
+        for k in range(3):
+            to_x[i, k] = x[i, k]
+            for m in range(3):
+                to_R[i, k, m] = R[i, k, m]
+
+
+@njit
+def _predict(rows, work, node, step):
+    """Write ``work.motion`` (nb + 1, 6), which leads from ``node`` over a ``step`` of the coordinate.
+
+    Where the rows decide on the pose it is the integral of the polynomial through the last velocities, as many as have
+    nodes that are apart in proportion to the step; ``work.apart`` (LAST,): scratch, their places by the step. One alone
+    is taken with its acceleration, as where some motion is free: the path then depends on what predicts it.
+    """
+    apart, count, most = work.apart, 0, 1 if work.rank[0] < work.y.size else LAST
+    while count < most and count <= node:
+        at = (work.s[node - count] - work.s[node]) / step
+        nearest = math.inf
+        for i in range(count):
+            nearest = min(nearest, abs(at - apart[i]))
+        if not nearest >= LEAST_SPACING:
+            break
+        apart[count] = at
+        count += 1
+    motion = work.motion
+    if count < 2:
+        for i in range(motion.shape[0]):
+            for k in range(6):
+                motion[i, k] = step * (work.velocity[node, i, k] + 0.5 * step * work.acceleration[node, i, k])
+        return
+    for i in range(motion.shape[0]):
+        for k in range(6):
+            motion[i, k] = 0.0
+    for j in range(count):
+        weight = 0.0
+        for at, share in GAUSS:
+            basis = share
+            for i in range(count):
+                if i != j:
+                    basis *= (at - apart[i]) / (apart[j] - apart[i])
+            weight += basis
+        velocity = work.velocity[node - j]
+        for i in range(motion.shape[0]):
+            for k in range(6):
+                motion[i, k] += step * weight * velocity[i, k]
 
 
 @njit
@@ -217,29 +275,28 @@ def _close(plan, ws, rows, work, q, s):
     tolerance = TOLERANCE * max(rows.length[0], largest)
     near_q = q[0]
     gap = _evaluate(plan, ws, rows, work, q, near_q, s)
-    _resize(rows, work, rows.kinetic)
-    _scale(rows, work)
-    is_free, share = rows.rank[0] < work.y.size, 1.0
+    is_free, share = work.rank[0] < work.y.size, 1.0
+    metric = rows.kinetic if is_free else rows.alike
+    _resize(rows, work, metric)
     if not is_free:
-        _factor(work, rows.rank[0], 0.0)
+        _factor_normal(rows, work)
     for k in range(ITERATIONS):
         is_near = not gap > tolerance
         if is_free:  # the corrections choose among the poses: they are those of `Closure.close`
             if k > 0:
-                _fill(rows, work, rows.kinetic)
-                _scale(rows, work)
+                _fill(rows, work, metric)
             _factor(work, work.sizes.size, max(LEAST_DAMPING, share * min(1.0, gap / rows.length[0])))
             share *= 0.25
         for r in range(work.sizes.size):
             work.target[r] = -work.g[r] / work.sizes[r]
         _solve(work, work.target)
-        if not _set_motion(rows, work, rows.kinetic) < LONGEST_TURN:
+        if not _set_motion(rows, work, metric) < LONGEST_TURN:
             return False
         _move(work, work.position[AT], work.turned)
         gap_before, gap = gap, _evaluate(plan, ws, rows, work, q, near_q, s)
         if plan.constraints.row.size > 0:
             follow_constraints(plan, ws, work.position[AT], work.rotation[AT])
-        if is_near or not gap < 0.5 * gap_before:
+        if is_near or not gap < 0.5 * gap_before or (not is_free and gap < WELL_CLOSED * tolerance):
             break
     return gap <= 10.0 * tolerance
 
@@ -282,107 +339,213 @@ def _evaluate(plan, ws, rows, work, q, near, s):
 
 
 @njit
+def _least_of_rows(rows, work):
+    """Return a lower bound of the least singular value of the rows at the pose AT in the metric `alike`.
+
+    Zero where they have a larger rank than so far, or a smaller one.
+    """
+    rank = work.rank[0]
+    _resize(rows, work, rows.alike)
+    if _factor(work, rank, 0.0) > NEW_RANK:
+        return 0.0
+    return _least(work.product, work.pivot, rank, work.inverse)
+
+
+@njit
+def _least(factors, pivot, rank, inverse):
+    """Return a lower bound of the root of the least eigenvalue of a matrix: of all, one over the root of the inverses.
+
+    ``factors`` (m, m), ``pivot`` (m,): of its ``rank`` rows by `cholesky_factor`; ``inverse`` (m, m): scratch.
+    """
+    for r in range(rank):
+        if pivot[r] == math.inf:
+            return 0.0
+    return 1.0 / math.sqrt(trace_of_inverse(factors, pivot, rank, inverse))
+
+
+@njit
 def _resize(rows, work, metric):
-    """Write ``work.sizes`` (m,) at the pose AT: a row over its size is its distance from zero in the metric."""
-    n, m = work.across.shape
-    _fill(rows, work, metric)
-    for r in range(m):
-        square = 0.0
-        for side in range(2):
-            first = 6 * rows.side[r, side]
-            for c in range(first, first + 6 if first < n else first):
-                square += work.across[c, r] * work.across[c, r]
-        work.sizes[r] = max(square, metric.least[r])
+    """Write ``work.sizes`` (m,) at the pose AT, and the rows over them to ``work.lines`` (m, 6 nb), as `_fill` does.
+
+    A row over its size is its distance from zero in the metric.
+    """
+    sizes = work.sizes
+    for r in range(sizes.size):
+        sizes[r] = 1.0
+    _place_rows(work.lines, work.G, rows.side, metric.shift, metric.turn, sizes, work.left)
+    for r in range(sizes.size):
+        sizes[r] = max(work.left[r], metric.least[r])
     for c in range(rows.chain.shape[0]):
         total = 0.0
         for r in range(rows.chain[c, 0], rows.chain[c, 1]):
-            total += work.sizes[r]
+            total += sizes[r]
         for r in range(rows.chain[c, 0], rows.chain[c, 1]):
-            work.sizes[r] = total
-    for r in range(m):
-        work.sizes[r] = math.sqrt(work.sizes[r])
+            sizes[r] = total
+    for r in range(sizes.size):
+        sizes[r] = math.sqrt(sizes[r])
+        line, f = work.lines[r], 1.0 / sizes[r]
+        for c in range(line.size):
+            line[c] *= f
+    _sum_chains(rows, work)
 
 
 @njit
 def _fill(rows, work, metric):
-    """Write the rows at the pose AT, by motions of unit length in a metric, to ``across`` (6 nb, m)."""
-    n, m = work.across.shape
-    for c in range(n):
-        for r in range(m):
-            work.across[c, r] = 0.0
-    for r in range(m):
-        for side in range(2):
-            b = rows.side[r, side]
-            if 6 * b < n:
-                G, T = work.G[r, side], metric.turn[b]
-                for k in range(3):
-                    work.across[6 * b + k, r] = metric.shift[b] * G[k]
-                    work.across[6 * b + 3 + k, r] = G[3] * T[0, k] + G[4] * T[1, k] + G[5] * T[2, k]
+    """Write the rows at the pose AT over their sizes, by motions of unit length in a metric, to ``lines`` (m, 6 nb).
+
+    The rows of a chain are summed in its first.
+    """
+    _place_rows(work.lines, work.G, rows.side, metric.shift, metric.turn, work.sizes, work.left)
+    _sum_chains(rows, work)
 
 
 @njit
-def _scale(rows, work):
-    """Divide the rows of ``work.across`` (6 nb, m) by their sizes, and sum chains; ``work.left`` (m,): scratch."""
-    n, m = work.across.shape
+def _place_rows(lines, G, side, shift, turn, sizes, square):
+    """Write rows ``G`` (m, 2, 6) over their ``sizes`` (m,) to ``lines`` (m, 6 nb).
+
+    Writes their squares to ``square`` (m,). ``side`` (m, 2): slots of the bodies; ``shift`` (nb + 1,), ``turn``
+    (nb + 1, 3, 3): see `PathMetric`.
+    """
+    m, n = lines.shape
     for r in range(m):
-        work.left[r] = 1.0 / work.sizes[r]
-    for c in range(n):
-        for r in range(m):
-            work.across[c, r] *= work.left[r]
+        line, f, total = lines[r], 1.0 / sizes[r], 0.0
+        for c in range(n):
+            line[c] = 0.0
+        for k in range(2):
+            b = natural(side[r, k])
+            first = 6 * b
+            if first < n:
+                row, T, h = G[r, k], turn[b], f * shift[b]
+                for j in range(3):
+                    straight, about = h * row[j], f * (row[3] * T[0, j] + row[4] * T[1, j] + row[5] * T[2, j])
+                    line[natural(first + j)], line[natural(first + 3 + j)] = straight, about
+                    total += straight * straight + about * about
+        square[r] = total
+
+
+@njit
+def _sum_chains(rows, work):
+    """Write the sum of the rows of each chain to its first in ``work.lines`` (m, 6 nb), and zeros to the others."""
     for k in range(rows.chain.shape[0]):
-        first = rows.chain[k, 0]
-        for r in range(first + 1, rows.chain[k, 1]):
-            for c in range(n):
-                work.across[c, first] += work.across[c, r]
-                work.across[c, r] = 0.0
+        first = work.lines[rows.chain[k, 0]]
+        for r in range(rows.chain[k, 0] + 1, rows.chain[k, 1]):
+            line = work.lines[r]
+            for c in range(line.size):
+                first[c] += line[c]
+                line[c] = 0.0
 
 
 @njit
 def _factor(work, rank, damping):
     """Factor ``work.product`` (m, m), of rows with rows, plus ``damping``; return the largest pivot beyond ``rank``."""
-    n, m = work.across.shape
+    lines, product = work.lines, work.product
+    m, n = lines.shape
     for i in range(m):
         for j in range(i + 1):
-            work.product[i, j] = damping if i == j else 0.0
-    for c in range(n):
-        for i in range(m):
-            f = work.across[c, i]
+            total = damping if i == j else 0.0
+            for c in range(n):
+                total += lines[i, c] * lines[j, c]
+            product[i, j] = total
+    return cholesky_factor(product, rank, work.order, work.pivot, work.column)
+
+
+@njit
+def _factor_normal(rows, work):
+    """Factor ``work.normal`` (6 nb, 6 nb), the matrix of the normal equations of the rows."""
+    if rows.chain.shape[0] > 0:
+        _set_normal(work.lines, work.normal)
+    else:
+        _set_normal_of_blocks(work.lines, rows.side, work.normal)
+    ldl_factor(work.normal, work.normal_pivot, work.reciprocal)
+
+
+@njit
+def _set_normal(lines, normal):
+    """Write the lower half of ``normal`` (n, n), the products of the columns of ``lines`` (m, n)."""
+    m, n = lines.shape
+    for i in range(n):
+        for j in range(i + 1):
+            normal[i, j] = 0.0
+    for r in range(m):
+        for i in range(n):
+            f = lines[r, i]
             if f != 0.0:
                 for j in range(i + 1):
-                    work.product[i, j] += f * work.across[c, j]
-    return cholesky_factor(work.product, rank, work.order, work.pivot, work.column)
+                    normal[i, j] += f * lines[r, j]
+
+
+@njit
+def _set_normal_of_blocks(lines, side, normal):
+    """Write the lower half of ``normal`` (n, n) as `_set_normal` does, of ``lines`` (m, n) that are zero but in blocks.
+
+    ``side`` (m, 2): the numbers of the two blocks of each line, 6 wide.
+    """
+    m, n = lines.shape
+    for i in range(n):
+        for j in range(i + 1):
+            normal[i, j] = 0.0
+    for r in range(m):
+        line, low, high = lines[r], natural(6 * min(side[r, 0], side[r, 1])), natural(6 * max(side[r, 0], side[r, 1]))
+        if high < n and high != low:
+            for i in range(6):
+                f = line[high + i]
+                if f != 0.0:
+                    for j in range(6):
+                        normal[high + i, low + j] += f * line[low + j]
+                    for j in range(6):
+                        normal[high + i, high + j] += f * line[high + j]
+        if low < n:
+            for i in range(6):
+                f = line[low + i]
+                if f != 0.0:
+                    for j in range(6):
+                        normal[low + i, low + j] += f * line[low + j]
 
 
 @njit
 def _solve(work, target):
-    """Write ``work.y`` (6 nb,), the least one that changes the rows over their sizes by ``target`` (m,)."""
-    cholesky_solve(work.product, work.order, work.pivot, work.column, target, work.multiplier)
-    for c in range(work.y.size):
+    """Write ``work.y`` (6 nb,), the least one that changes the rows over their sizes by ``target`` (m,).
+
+    By the factors of the rows or, where these decide on it, of the normal equations.
+    """
+    if work.rank[0] < work.y.size:
+        cholesky_solve(work.product, work.order, work.pivot, work.column, target, work.multiplier)
+        _combine(work.lines, work.multiplier, work.y)
+    else:
+        _combine(work.lines, target, work.y)
+        ldl_solve(work.normal, work.reciprocal, work.y)
+
+
+@njit
+def _combine(lines, factor, y):
+    """Write ``y`` (n,), the sum of the ``lines`` (m, n), each times its ``factor`` (m,)."""
+    for c in range(y.size):
+        y[c] = 0.0
+    for r in range(factor.size):
+        f = factor[r]
+        for c in range(y.size):
+            y[c] += f * lines[r, c]
+
+
+@njit
+def _apply(lines, y, left):
+    """Write ``left`` (m,), the changes of the rows over their sizes, ``lines`` (m, n), along ``y`` (n,)."""
+    for r in range(left.size):
         total = 0.0
-        for r in range(work.sizes.size):
-            total += work.across[c, r] * work.multiplier[r]
-        work.y[c] = total
+        for c in range(y.size):
+            total += lines[r, c] * y[c]
+        left[r] = total
 
 
 @njit
-def _apply(work):
-    """Write ``left`` (m,), the changes of the rows over their sizes along ``y``."""
-    for r in range(work.left.size):
-        work.left[r] = 0.0
-    for c in range(work.y.size):
-        for r in range(work.left.size):
-            work.left[r] += work.across[c, r] * work.y[c]
+def _set_velocity(rows, work, metric, velocity):
+    """Write the ``velocity`` (nb + 1, 6) of least size in a ``metric`` at which the driven coordinate has the rate 1.
 
-
-@njit
-def _set_velocity(rows, work, velocity):
-    """Write the ``velocity`` (nb + 1, 6) of least kinetic energy at which the driven coordinate has the rate 1.
-
-    ``work.target`` (m,): scratch. The factors are those of a pose nearby; return whether they are near enough.
+    ``work.target`` (m,): scratch. The factors are those of a pose nearby, in the metric; return whether they are near
+    enough.
     """
     m = work.sizes.size
-    _fill(rows, work, rows.kinetic)
-    _scale(rows, work)
+    _fill(rows, work, metric)
     for r in range(m):
         work.target[r] = 0.0
     work.target[m - 1] = 1.0 / work.sizes[m - 1]
@@ -392,11 +555,11 @@ def _set_velocity(rows, work, velocity):
     left = wanted = work.target[m - 1]
     for _ in range(REFINEMENTS):
         _solve(work, work.target)
-        _set_motion(rows, work, rows.kinetic)
+        _set_motion(rows, work, metric)
         for i in range(velocity.shape[0]):
             for k in range(6):
                 velocity[i, k] += work.motion[i, k]
-        _apply(work)
+        _apply(work.lines, work.y, work.left)
         left = 0.0
         for r in range(m):
             work.target[r] -= work.left[r]
@@ -436,11 +599,22 @@ def _move(work, x, quat):
         q = multiply(quat[i], (math.cos(half), sine * turn[0], sine * turn[1], sine * turn[2]))
         norm = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
         to = work.turned[i]
-        to[0], to[1], to[2], to[3] = q[0] / norm, q[1] / norm, q[2] / norm, q[3] / norm
+        for k in range(4):
+            to[k] = _flushed(q[k] / norm)
         rotation_matrix(to, work.rotation[AT, i])
         at = add(vector(x[i]), vector(d))
         to = work.position[AT, i]
-        to[0], to[1], to[2] = at
+        for k in range(3):
+            to[k] = _flushed(at[k])
+
+
+@njit
+def _flushed(number):
+    """Return ``number``, or zero in place of one that Newton's method makes smaller at each node of a planar linkage.
+
+    It would become subnormal, and the processor takes a hundred times as long for these.
+    """
+    return number if abs(number) > NEXT_TO_NOTHING else 0.0
 
 
 @njit
