@@ -403,8 +403,8 @@ def _fill(rows, work, metric):
 def _place_rows(lines, G, side, shift, turn, sizes, square):
     """Write rows ``G`` (m, 2, 6) over their ``sizes`` (m,) to ``lines`` (m, 6 nb).
 
-    Writes their squares to ``square`` (m,). ``side`` (m, 2): slots of the bodies; ``shift`` (nb + 1,), ``turn``
-    (nb + 1, 3, 3): see `PathMetric`.
+    Writes their squares to ``square`` (m,). ``side`` (m, 2): slots of the bodies; ``shift`` (nb + 1,) and
+    ``turn`` (nb + 1, 3, 3): see `PathMetric`.
     """
     m, n = lines.shape
     for r in range(m):
