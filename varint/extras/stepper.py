@@ -185,6 +185,7 @@ class Stepper(Shown):
         """Bind the attributes of the run that `step` uses, and mark coordinates and rates as outdated."""
         run = self._run
         self._take, self._word, self._seconds, self._is_read = run.take, run.word, run.seconds, False
+        self._state = run.state
 
     # ------------------------------------------------------------------------------------- steps
 
@@ -280,7 +281,7 @@ class Stepper(Shown):
     @property
     def state(self) -> State:
         """A copy of the state at the present node, a `MeshState` where there are deformable bodies or nets."""
-        return self._run.state()
+        return self._state()
 
     @property
     def vertices(self) -> dict[str, np.ndarray]:

@@ -178,6 +178,11 @@ class Closure:
             self.root[list(heavy_R), 3:, 3:] = np.eye(3) / (root_mass * self.length)
         self.root[list(still)] = 0.0
 
+    @property
+    def has_memory(self) -> bool:
+        """Return whether the rows depend on the poses before, as those of turns that are counted."""
+        return bool(self.plan.constraints.row.size or self.plan.products.start.size)
+
     def evaluate(
         self, x: np.ndarray, R: np.ndarray, trial: bool = False, rates: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -318,12 +318,19 @@ def counted_turns(compiled: Compiled, value_near: np.ndarray) -> dict[str, np.nd
     return turns
 
 
+def changes_what_states_carry(compiled: Compiled) -> bool:
+    """Return whether turns and internal variables of the states of a run differ from those of its start."""
+    return bool(compiled.counted or compiled.law_names or compiled.followed or compiled.euler_angles)
+
+
 def carrying(compiled: Compiled, state: State, turns: Mapping[str, np.ndarray], ws: Workspace) -> State:
     """Return a new state of a run with the turns and internal variables in its workspace, which it is given.
 
     ``turns``: at the start of the run, of angles that no force counts.
     """
-    if not (turns or compiled.counted or compiled.law_names or compiled.followed or compiled.euler_angles):
+    if not changes_what_states_carry(compiled):
+        if turns:
+            object.__setattr__(state, "turns", dict(turns))
         return state
     near = ws.efforts.value_near.copy()
     object.__setattr__(state, "turns", MadeLater(_carried_turns, compiled, turns, near))

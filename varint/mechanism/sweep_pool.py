@@ -67,9 +67,6 @@ class SweepPool:
 
     def __init__(self, structure: Structure, compiled: Compiled, own_state: Callable[[], State]) -> None:
         self.structure, self.compiled, self._own_state = structure, compiled, own_state
-        plan = compiled.plan
-        # of both, the workspace has a memory of the poses before: such equations are used once
-        self._keeps = not plan.constraints.row.size and not plan.products.start.size
         self._free: dict[tuple[str, int], list[DrivenEquations]] = {}
 
     @contextmanager
@@ -82,7 +79,7 @@ class SweepPool:
             equations = DrivenEquations(self.structure, self.compiled, joint, number)
         equations.coordinate.value, equations.coordinate.near = 0.0, None
         yield equations
-        if self._keeps:
+        if not equations.closure.has_memory:
             free.append(equations)
 
     @cached_property

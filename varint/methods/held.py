@@ -143,6 +143,7 @@ class HeldMarch:
         self._start()
         self._stepwise.hold()
         self._room = 0
+        self.state: Callable[[], State] = self._stepwise.state
         self.take: Callable[[Any, int], int] = self._stepwise.take if every is None else self._take
 
     @property
@@ -211,10 +212,6 @@ class HeldMarch:
             self._stepwise.steps.rows.unresolved[: self._stepwise.recorded], self.run.march.ws.balance.unresolved
         )
         return int(self.run.march.compiled.order[slots[slots >= 0][0]])
-
-    def state(self) -> State:
-        """Return the present node."""
-        return self._stepwise.state()
 
     def vertex_motion(self) -> np.ndarray:
         """See `MaximalRun`."""

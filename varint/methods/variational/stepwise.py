@@ -8,9 +8,10 @@ import numpy as np
 
 from varint.base.numba import STATE, for_python, role_arrays, spans_of, word_of
 from varint.kinematics.joint_reader import JointColumns, joint_readings
+from varint.kinematics.turns import changes_what_states_carry
 from varint.methods.variational.march import March
 from varint.methods.variational.welded import spread
-from varint.model.state import State
+from varint.model.state import State, state_block
 from varint.step.configuration import place
 from varint.step.inputs import Inputs
 from varint.step.march.records import (
@@ -74,7 +75,8 @@ class Stepwise:
         kept = *(array for _, array in role_arrays(march.ws, STATE)), self.place, number, before
         spans, words = spans_of((array, False) for array in kept)
         self.kept = np.zeros(words, dtype=np.int64)
-        self.reading = _reading(march, joints, size)
+        self.reading, self._block = _reading(march, joints, size)
+        self._welds = march.compiled.welds
         self._fixed: dict[str, Any] = {
             "reading": self.reading,
             "place": self.place,
@@ -93,6 +95,8 @@ class Stepwise:
         """Go on from the node where the march is; over the first step inputs are held."""
         self.place[[NODE, POSE]] = self.march.node, self.march.pose
         self.place[HELD_FROM] = self.march.node
+        # that all states carry, None where they differ
+        self._turns = None if changes_what_states_carry(self.march.compiled) else self.march.turns
 
     def leave(self) -> None:
         """Set the march to the node that the steps have come to."""
@@ -135,10 +139,10 @@ class Stepwise:
 
     def present(self) -> State:
         """Return the node that was read last."""
-        r, welds = self.reading, self.march.compiled.welds
+        r, welds = self.reading, self._welds
         if welds is None:
-            arrays = r.position.copy(), r.quat.copy(), r.velocity.copy(), r.spin.copy()
-            return self.march.carried(State.of_arrays(*arrays))
+            state = State.of_block(self._block.copy(), self._turns)
+            return self.march.carried(state) if self._turns is None else state
         motion = spread(welds, (r.position[None], r.quat[None], r.motion[None, :-1]))
         return self.march.carried(State(*(array[0] for array in motion)))
 
@@ -170,17 +174,19 @@ class Stepwise:
         set_rows(plan, ws, pose, rows_state(ws))
 
 
-def _reading(march: March, joints: Sequence[JointColumns], size: int) -> Reading:
-    """Return room for readings of a march, with ``size`` joint coordinates, where the ones of ``joints`` are read.
+def _reading(march: March, joints: Sequence[JointColumns], size: int) -> tuple[Reading, np.ndarray]:
+    """Return room for readings of a march, and its block; of ``size`` joint coordinates those of ``joints`` are read.
 
-    They are of all bodies, or, with welds, of the bodies that carry the others, in the order of the kernel.
+    They are of all bodies, or, with welds, of the bodies that carry the others, in the order of the kernel. The block
+    (5, nb, 3) has their poses and velocities, see `State.of_block`.
     """
     slot, welds, nb = march.compiled.slot, march.compiled.welds, len(march.compiled.order)
     slots = slot if welds is None else np.arange(nb)
-    velocity, spin = np.zeros((2, nb, 3))
+    block, position, quat, velocity, spin = state_block(nb)
     q, rate = np.zeros((2, size))
-    return Reading(
-        slot=np.array(slots), position=np.zeros((nb, 3)), quat=np.zeros((nb, 4)), velocity=velocity, spin=spin,
+    reading = Reading(
+        slot=np.array(slots), position=position, quat=quat, velocity=velocity, spin=spin,
         motion=np.zeros((nb + 1, 6)), work=np.zeros(len(march.compiled.force)),
         state=np.zeros(march.ws.efforts.state.size), joints=joint_readings(joints, slot, welds, nb), q=q, rate=rate,
     )  # fmt: skip
+    return reading, block
