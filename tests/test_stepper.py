@@ -1,8 +1,10 @@
 """A mechanism that Python steps: the bits of `simulate`, checkpoints, readings, steps that fail."""
 
+import copy
+import pickle
 import threading
 import warnings
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -300,6 +302,35 @@ def test_unresolved_steps_warn_once():
         vi.Stepper(mechanism, vi.Variational(dt=0.05, on_unresolved="ignore"), state=fast).step(200)
     with pytest.raises(vi.UnresolvedError):
         vi.Stepper(mechanism, vi.Variational(dt=0.05, on_unresolved="raise"), state=fast, every=1).step(200)
+
+
+def test_a_state_is_a_copy_whose_parts_are_arrays_of_their_own():
+    """Its arrays are taken out when they are read, also after later steps; copies and pickles have all of them."""
+    mechanism = vi.mechanisms.cart_pole()
+    sim = vi.Stepper(mechanism, DT, every=1)
+    states = [sim.state for _ in range(3) if sim.step()]
+    run = sim.trajectory()
+    for node, state in enumerate(states, 1):
+        for each in (state, copy.deepcopy(state), pickle.loads(pickle.dumps(state)), replace(state)):
+            np.testing.assert_array_equal(each.angular_velocity, run.angular_velocity[node])
+            np.testing.assert_array_equal(each.position, run.position[node])
+            np.testing.assert_array_equal(each.quat_wxyz, run.quat_wxyz[node])
+            np.testing.assert_array_equal(each.velocity, run.velocity[node])
+            assert all(getattr(each, field.name) is getattr(each, field.name) for field in fields(each))
+            assert each.quat_wxyz.flags.c_contiguous
+            assert each.turns.keys() == {"pivot"}
+            assert each.memory == {}
+    states[0].position[:] = 7.0
+    states[0].turns["pivot"] = None
+    assert states[0].position[0, 0] == 7.0
+    assert sim.state.position[0, 0] == run.position[-1, 0, 0]
+    assert sim.state.turns["pivot"] == 1.0
+
+
+def test_a_state_that_is_not_made_yet_has_no_parts():
+    for name in ("position", "quat_wxyz", "velocity", "angular_velocity", "turns", "memory"):
+        assert not hasattr(vi.State, name)
+        assert not hasattr(object.__new__(vi.State), name)
 
 
 def test_threads_have_steppers_of_their_own():

@@ -180,7 +180,7 @@ class Closure:
 
     @property
     def has_memory(self) -> bool:
-        """Return whether the rows depend on the poses before, as those of turns that are counted."""
+        """Return whether the rows depend on the poses before, as they do where turns are counted."""
         return bool(self.plan.constraints.row.size or self.plan.products.start.size)
 
     def evaluate(

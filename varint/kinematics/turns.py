@@ -319,7 +319,7 @@ def counted_turns(compiled: Compiled, value_near: np.ndarray) -> dict[str, np.nd
 
 
 def changes_what_states_carry(compiled: Compiled) -> bool:
-    """Return whether turns and internal variables of the states of a run differ from those of its start."""
+    """Return whether turns and internal variables of states change during a run."""
     return bool(compiled.counted or compiled.law_names or compiled.followed or compiled.euler_angles)
 
 

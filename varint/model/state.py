@@ -53,24 +53,22 @@ class State(Shown):
         if isinstance(self.quat_wxyz, np.ndarray):
             object.__setattr__(self, "quat_wxyz", quaternion_components(self.quat_wxyz))
 
-    @classmethod
-    def of_block(cls, block: np.ndarray, turns: Mapping[str, np.ndarray] | None = None) -> "State":
+    @staticmethod
+    def of_block(block: np.ndarray, turns: Mapping[str, np.ndarray]) -> "State":
         """Return the state of a block (5, nb, 3) that nothing else has, without checks, which take as long as a step.
 
         It has positions, velocities, angular velocities, and quaternions in what follows, see `state_block`.
         """
-        state: State = object.__new__(cls)
-        attributes = vars(state)
-        attributes["_block"] = block
-        if turns:
-            attributes["turns"] = dict(turns)
+        state: State = object.__new__(State)
+        attributes = state.__dict__
+        attributes["_block"], attributes["position"], attributes["_turns"] = block, block[0], turns
         return state
 
     def __getstate__(self) -> dict[str, object]:
         """Return the attributes, all parts of a block among them."""
         for name in _PARTS:
             getattr(self, name)
-        return {name: value for name, value in vars(self).items() if name != "_block"}
+        return {name: value for name, value in vars(self).items() if name not in ("_block", "_turns")}
 
     def of_bodies(self, *motion: np.ndarray) -> "State":
         """Return the state with other poses and velocities of the bodies, in the order of the fields, and its turns."""
@@ -150,35 +148,36 @@ class State(Shown):
 
 
 class _BlockPart:
-    """A field of a `State.of_block`, which is taken out of the block when it is first read.
+    """A field of a `State.of_block`, which is made of the block and the turns when it is first read.
 
-    Most readers want one of the fields, and taking out all of them takes as long as a step.
+    Most readers want one of the fields, and making all of them takes as long as a step.
     """
 
-    def __init__(self, name: str, take: Callable[[np.ndarray], object]) -> None:
+    def __init__(self, name: str, take: "Part") -> None:
         self.name, self.take = name, take
 
     def __get__(self, state: State | None, owner: type | None = None) -> object:
         attributes = {} if state is None else vars(state)
         if "_block" not in attributes:
             raise AttributeError(f"a State without {self.name}")
-        part = attributes[self.name] = self.take(attributes["_block"])
+        part = attributes[self.name] = self.take(attributes["_block"], attributes["_turns"])
         return part
 
 
 def state_block(bodies: int) -> tuple[np.ndarray, ...]:
     """Return a block of zeros for `State.of_block`, and its position, quaternions, velocity and angular velocity."""
     block = np.zeros((5, bodies, 3))
-    return block, *(_PARTS[name](block) for name in ("position", "quat_wxyz", "velocity", "angular_velocity"))
+    return block, *(_PARTS[name](block, {}) for name in ("position", "quat_wxyz", "velocity", "angular_velocity"))
 
 
-_PARTS: dict[str, Callable[[np.ndarray], Any]] = {
-    "position": lambda block: block[0],
-    "velocity": lambda block: block[1],
-    "angular_velocity": lambda block: block[2],
-    "quat_wxyz": lambda block: block[3:].reshape(-1)[: 4 * block.shape[1]].reshape(-1, 4),
-    "turns": lambda block: {},
-    "memory": lambda block: {},
+Part = Callable[[np.ndarray, Mapping[str, np.ndarray]], Any]
+_PARTS: dict[str, Part] = {
+    "position": lambda block, turns: block[0],
+    "velocity": lambda block, turns: block[1],
+    "angular_velocity": lambda block, turns: block[2],
+    "quat_wxyz": lambda block, turns: block[3:].reshape(-1)[: 4 * block.shape[1]].reshape(-1, 4),
+    "turns": lambda block, turns: dict(turns),
+    "memory": lambda block, turns: {},
 }
 for _name, _take in _PARTS.items():
     setattr(State, _name, _BlockPart(_name, _take))  # not in the class: a dataclass would take it for a default

@@ -76,7 +76,7 @@ class Stepwise:
         spans, words = spans_of((array, False) for array in kept)
         self.kept = np.zeros(words, dtype=np.int64)
         self.reading, self._block = _reading(march, joints, size)
-        self._welds = march.compiled.welds
+        self._made = State.of_block
         self._fixed: dict[str, Any] = {
             "reading": self.reading,
             "place": self.place,
@@ -95,8 +95,8 @@ class Stepwise:
         """Go on from the node where the march is; over the first step inputs are held."""
         self.place[[NODE, POSE]] = self.march.node, self.march.pose
         self.place[HELD_FROM] = self.march.node
-        # that all states carry, None where they differ
-        self._turns = None if changes_what_states_carry(self.march.compiled) else self.march.turns
+        compiled, self._turns = self.march.compiled, self.march.turns
+        self._is_plain = compiled.welds is None and not changes_what_states_carry(compiled)
 
     def leave(self) -> None:
         """Set the march to the node that the steps have come to."""
@@ -135,14 +135,13 @@ class Stepwise:
     def state(self) -> State:
         """Return the present node."""
         self.read(self.word)
-        return self.present()
+        return self._made(self._block.copy(), self._turns) if self._is_plain else self.present()
 
     def present(self) -> State:
         """Return the node that was read last."""
-        r, welds = self.reading, self._welds
+        r, welds = self.reading, self.march.compiled.welds
         if welds is None:
-            state = State.of_block(self._block.copy(), self._turns)
-            return self.march.carried(state) if self._turns is None else state
+            return self.march.carried(self._made(self._block.copy(), self._turns))
         motion = spread(welds, (r.position[None], r.quat[None], r.motion[None, :-1]))
         return self.march.carried(State(*(array[0] for array in motion)))
 
@@ -175,7 +174,7 @@ class Stepwise:
 
 
 def _reading(march: March, joints: Sequence[JointColumns], size: int) -> tuple[Reading, np.ndarray]:
-    """Return room for readings of a march, and its block; of ``size`` joint coordinates those of ``joints`` are read.
+    """Return room for readings of a march, ``joints`` among its ``size`` joint coordinates, and its block.
 
     They are of all bodies, or, with welds, of the bodies that carry the others, in the order of the kernel. The block
     (5, nb, 3) has their poses and velocities, see `State.of_block`.
