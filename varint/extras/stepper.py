@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -167,9 +168,9 @@ class Stepper(Shown):
                 " forces along rotation vectors or deformable bodies"
             )
         else:
-            self._run = HeldRun(run, self._held, self._tree, self._every, (self.inputs, *self._place))
+            self._run = HeldRun(run, self._held, self._tree, self._every, self.inputs, self._place)
         self._layout = run.layout
-        self._q, self._rate = self._run.q.view(), self._run.rate.view()
+        self._q, self._rate, self._both = self._run.q.view(), self._run.rate.view(), self._run.both
         for array in (self._q, self._rate):
             array.setflags(write=False)
         self._bind()
@@ -311,6 +312,13 @@ class Stepper(Shown):
             self._read()
         return self._rate
 
+    @property
+    def coordinates_and_rates(self) -> np.ndarray:
+        """The `coordinates` and behind them the `rates`, (2 nq,), a copy."""
+        if not self._is_read:
+            self._read()
+        return self._both.copy()
+
     def _read(self) -> None:
         self._run.read()
         self._is_read = True
@@ -360,13 +368,22 @@ class Stepper(Shown):
         """
         self.failure = None
         if isinstance(self._run, HeldMarch):
-            start = checked_start(self.mechanism, self.mechanism.state() if state is None else state)  # type: ignore[arg-type]
-            check_laws(self.mechanism, start)
-            self._run.restart(start)
+            self._run.restart(self._own_start if state is None else self._checked(state))
             self._bind()
             warn_of_replaced_rates(self.mechanism, start, lambda: self.state)
         else:
             self._begin(state)
+
+    @cached_property
+    def _own_start(self) -> State:
+        """Return the state of the mechanism, checked: it is that of each episode of a learner."""
+        return self._checked(self.mechanism.state())
+
+    def _checked(self, state: Any) -> State:
+        """Return ``state`` as a run begins from it. Raises StateError and ArgumentError."""
+        start = checked_start(self.mechanism, state)
+        check_laws(self.mechanism, start)
+        return start
 
     def save(self) -> StepperState:
         """Return a checkpoint in memory: state, inputs, and everything else that later steps depend on.

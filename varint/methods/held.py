@@ -140,6 +140,7 @@ class HeldMarch:
         self._counted = np.array(columns, dtype=int), np.array([angle.measures[0] for angle in counted], dtype=int)
         self.input, self.seconds = self._stepwise.input, march.ws.pace.time
         self.q, self.rate = self._stepwise.reading.q, self._stepwise.reading.rate
+        self.both = self._stepwise.both
         self._start()
         self._stepwise.hold()
         self._room = 0
@@ -250,16 +251,17 @@ class HeldMarch:
 class HeldRun:
     """Steps of any other run, whose constant inputs are set; see `HeldMarch`.
 
-    ``room``: arrays (m,) in which inputs are set, and (nq,), twice, for ``q`` and ``rate``.
+    ``inputs`` (m,): in which inputs are set; ``place`` (2, nq): for ``q`` and ``rate``.
     """
 
     word = None
 
     def __init__(
-        self, run: SteeredRun, held: Held, tree: Tree, every: int | None, room: tuple[np.ndarray, ...]
+        self, run: SteeredRun, held: Held, tree: Tree, every: int | None, inputs: np.ndarray, place: np.ndarray
     ) -> None:
         self.run, self.held, self.every = run, held, every
-        self.input, self.q, self.rate = room
+        self.input, self.both = inputs, place.reshape(-1)
+        self.q, self.rate = place
         _set_turns(self.q, tree, run.march.turns if isinstance(run, MaximalRun) else {})
         self.input[:] = run.constant[held.elements]
         self._half_turns = HalfTurns(run.mechanism)

@@ -37,9 +37,10 @@ class MechanismEnv(gymnasium.Env):
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
         """Apply an action; return observation, reward, whether the episode ended or was cut off, and a dict."""
-        self._episode.advance(action)
-        reward, terminated, truncated = self._episode.judge()
-        return self._episode.observe(), reward, terminated, truncated, info_of(self._episode)
+        episode = self._episode
+        episode.advance(action)
+        reward, terminated, truncated = episode.judge()
+        return episode.observe(), reward, terminated, truncated, info_of(episode)
 
     def render(self) -> np.ndarray | None:
         """Return a picture (480, 640, 3) of the present state with ``render_mode="rgb_array"``, else None."""

@@ -100,6 +100,8 @@ class Episode:
             known_name(name, self.sim.input_names, "there is no input", ArgumentError)
         self._slots = np.array([self.sim.input_names.index(name) for name in task.actions])
         self._low, self._high = (bound.astype(float) for bound in task.low_and_high)
+        self._cut = np.zeros_like(self._low)
+        self._fills = np.array_equal(self._slots, np.arange(len(self.sim.input_names)))  # all inputs, in their order
         self._size = self.observe().shape
         self._camera: Camera | None = None
 
@@ -113,18 +115,23 @@ class Episode:
 
     def advance(self, action: np.ndarray) -> None:
         """Apply an action (m,), cut to its bounds, over the steps of a frame. Raises ArgumentError: another shape."""
-        if np.shape(action) != self._low.shape:
+        if getattr(action, "shape", None) != self._low.shape and np.shape(action) != self._low.shape:
             wanted = f"({len(self._low)},), of {', '.join(self.task.actions)}"
             raise ArgumentError(f"an action must be an array {wanted}, got the shape {np.shape(action)}")
-        self.sim.inputs[self._slots] = np.minimum(np.maximum(action, self._low), self._high)
-        self.sim.step(self.task.frame_skip)
+        sim, cut = self.sim, self._cut
+        np.minimum(np.maximum(action, self._low, cut), self._high, cut)
+        if self._fills:
+            sim.inputs[:] = cut
+        else:
+            sim.inputs[self._slots] = cut
+        sim.step(self.task.frame_skip)
         self.count += 1
 
     def observe(self) -> np.ndarray:
         """Return the observation (n,). Raises ArgumentError for a wrong result of the user's function."""
         observations = self.task.observations
         if observations is None:
-            return np.concatenate([self.sim.coordinates, self.sim.rates])
+            return self.sim.coordinates_and_rates
         value = call(observations, "observations, a function that is called as observations(stepper)", self.sim)
         shape = getattr(self, "_size", (None,))
         return array_of(value, shape, "the observation", ArgumentError).copy()

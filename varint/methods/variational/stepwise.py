@@ -52,6 +52,7 @@ class Stepwise:
     Attributes
     ----------
     input : (m,) over the next step
+    both : (2 nq,) joint coordinates and rates of the reading
     reading : Reading
     take, read : `take_steps` and `read_node`, as Python calls them
     """
@@ -75,7 +76,8 @@ class Stepwise:
         kept = *(array for _, array in role_arrays(march.ws, STATE)), self.place, number, before
         spans, words = spans_of((array, False) for array in kept)
         self.kept = np.zeros(words, dtype=np.int64)
-        self.reading, self._block = _reading(march, joints, size)
+        self.both = np.zeros(2 * size)
+        self.reading, self._block = _reading(march, joints, self.both.reshape(2, size))
         self._made = State.of_block
         self._fixed: dict[str, Any] = {
             "reading": self.reading,
@@ -173,8 +175,10 @@ class Stepwise:
         set_rows(plan, ws, pose, rows_state(ws))
 
 
-def _reading(march: March, joints: Sequence[JointColumns], size: int) -> tuple[Reading, np.ndarray]:
-    """Return room for readings of a march, ``joints`` among its ``size`` joint coordinates, and its block.
+def _reading(march: March, joints: Sequence[JointColumns], place: np.ndarray) -> tuple[Reading, np.ndarray]:
+    """Return room for readings of a march, and its block; joint coordinates and rates are in ``place`` (2, nq).
+
+    Compiled code fills those of ``joints``.
 
     They are of all bodies, or, with welds, of the bodies that carry the others, in the order of the kernel. The block
     (5, nb, 3) has their poses and velocities, see `State.of_block`.
@@ -182,7 +186,7 @@ def _reading(march: March, joints: Sequence[JointColumns], size: int) -> tuple[R
     slot, welds, nb = march.compiled.slot, march.compiled.welds, len(march.compiled.order)
     slots = slot if welds is None else np.arange(nb)
     block, position, quat, velocity, spin = state_block(nb)
-    q, rate = np.zeros((2, size))
+    q, rate = place
     reading = Reading(
         slot=np.array(slots), position=position, quat=quat, velocity=velocity, spin=spin,
         motion=np.zeros((nb + 1, 6)), work=np.zeros(len(march.compiled.force)),
