@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.base.checks import checked_call, finite, flag, in_a_shape, known_name, of_type, whole_number
+from varint.base.checks import checked_call, finite, flag, known_name, of_type, whole_number
 from varint.base.display import Shown, names_text
 from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.derivatives.linear import Linearization, linearize
+from varint.extras.stepper_arguments import constant_loads, held_inputs, method_of
 from varint.files.runs.made_with import MADE_WITH, made_with
 from varint.kinematics.frames import nearest_coordinates
 from varint.kinematics.initial_state import checked_start
 from varint.kinematics.turns import followed_size
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import by_mesh
-from varint.methods.held import Held, HeldMarch, HeldRun
+from varint.methods.held import HeldMarch, HeldRun
 from varint.methods.reduced.method import Reduced
 from varint.methods.reduced.states import ReducedState
 from varint.methods.reduced.tree import find_tree
 from varint.methods.variational.maximal_run import MaximalRun
-from varint.methods.variational.method import Variational
 from varint.model.bounds import bounded
 from varint.model.forces.commanded import Commanded
 from varint.model.known_forces import USES, refuse
@@ -136,11 +136,11 @@ class Stepper(Shown):
         extrapolate: bool = False,
     ) -> None:
         self.mechanism = of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-        self.method = _method(dt, {"order": order, "scheme": scheme, "tol": tol})
+        self.method = method_of(dt, {"order": order, "scheme": scheme, "tol": tol})
         self._every = None if every is None else whole_number(every, "every", 1, ArgumentError, MOST_STEPS)
         self._extrapolates = flag(extrapolate, "extrapolate", ArgumentError)
-        self._loads = {"force": _constant(force, "force"), "torque": _constant(torque, "torque")}
-        self._held = _held(mechanism)
+        self._loads = {"force": constant_loads(force, "force"), "torque": constant_loads(torque, "torque")}
+        self._held = held_inputs(mechanism)
         self.input_names = tuple(mechanism.forces[k].name for k in self._held.forces)
         self._slots = {name: slot for slot, name in enumerate(self.input_names)}
         self._tree = find_tree(mechanism, as_described=not isinstance(self.method, Reduced))
@@ -463,53 +463,3 @@ class Stepper(Shown):
     def _facts(self) -> tuple[str, ...]:
         inputs = f"inputs {names_text(self.input_names)}" if self.input_names else "no inputs"
         return f"'{self.mechanism.name}'", self.method.title, f"t = {self.time:g} s", inputs
-
-
-def _method(dt: float | Method, arguments: dict[str, Any]) -> Method:
-    """Return ``dt`` if it is a method, else `Variational` with it and ``arguments``.
-
-    Raises ArgumentError for a method that a Stepper does not support, and for arguments beside a method.
-    """
-    if not isinstance(dt, Method):
-        method: Method = Variational(dt=dt, **arguments)
-    else:
-        defaults = {"order": None, "scheme": None, "tol": 1e-10}
-        if beside := [name for name, value in arguments.items() if value != defaults[name]]:
-            raise ArgumentError(f"give {beside[0]!r} to the method, not to Stepper()")
-        method = dt
-    if not isinstance(method, Variational | Reduced):
-        raise ArgumentError(f"Stepper supports Variational and Reduced, not '{method.title}'")
-    if not isinstance(method.dt, float):
-        raise ArgumentError(f"Stepper needs a number for dt, the step in s, got {method.dt!r}")
-    if isinstance(method, Variational) and method.adaptive is not False:
-        raise ArgumentError("a Stepper needs steps of fixed size dt: leave 'adaptive' out")
-    return method
-
-
-def _constant(loads: Mapping[str, ArrayLike] | None, label: str) -> Mapping[str, ArrayLike] | None:
-    """Return the ``loads`` on bodies; raise ArgumentError for one that is not constant."""
-    for name, value in loads.items() if isinstance(loads, Mapping) else ():
-        array = in_a_shape(value, ((3,), (None, 3)), f"{label} on body '{name}'", ArgumentError, wanted="3 numbers")
-        if array.ndim > 1:
-            raise ArgumentError(f"{label} on body '{name}' must be constant, (3,): a Stepper takes no value per node")
-    return loads
-
-
-def _held(mechanism: Mechanism) -> Held:
-    """Return the forces whose inputs can be set: numbers, but for prescribed motions.
-
-    Raises ArgumentError for an input with one value per node.
-    """
-    held = Held([], [])
-    for element, number in enumerate(mechanism.compiled.force.tolist()):
-        force = mechanism.forces[number]
-        if not isinstance(force, Commanded) or force.input is None or callable(force.input):
-            continue
-        if force.input.ndim:
-            raise ArgumentError(
-                f"{force.command_name} of {force.label} has one value a node, and a Stepper no last node: give a number"
-            )
-        if not force.constraint:
-            held.forces.append(number)
-            held.elements.append(element)
-    return held

@@ -119,7 +119,7 @@ class Episode:
             wanted = f"({len(self._low)},), of {', '.join(self.task.actions)}"
             raise ArgumentError(f"an action must be an array {wanted}, got the shape {np.shape(action)}")
         sim, cut = self.sim, self._cut
-        np.minimum(np.maximum(action, self._low, cut), self._high, cut)
+        np.minimum(np.maximum(action, self._low, out=cut), self._high, out=cut)
         if self._fills:
             sim.inputs[:] = cut
         else:
