@@ -230,10 +230,15 @@ def test_readings_are_those_of_the_trajectory(method):
     assert sim.step(25)
     assert sim.coordinates is coordinates
     assert sim.rates is rates
-    run = sim.trajectory()
+    run, at_node = sim.trajectory(), sim.save()
     for joint in ("hinge", "ball"):
         assert coordinates[sim.columns[joint]] == pytest.approx(run.coordinates[joint][-1], abs=1e-12)
         assert rates[sim.columns[joint]] == pytest.approx(run.rates[joint][-1], abs=1e-10)
+    both = sim.coordinates_and_rates
+    np.testing.assert_array_equal(both, [*coordinates, *rates])
+    sim.step()
+    assert not np.array_equal(both, sim.coordinates_and_rates)
+    sim.restore(at_node)
     assert list(sim.columns) == list(vi.redmax.coordinates(mechanism))
     assert sim.energy.total == pytest.approx(run.energy[-1], rel=1e-12)
     assert_same(sim.state, run.state(-1), NODES[1:5])

@@ -368,7 +368,8 @@ class Stepper(Shown):
         """
         self.failure = None
         if isinstance(self._run, HeldMarch):
-            self._run.restart(self._own_start if state is None else self._checked(state))
+            start = self._own_start if state is None else self._checked(state)
+            self._run.restart(start)
             self._bind()
             warn_of_replaced_rates(self.mechanism, start, lambda: self.state)
         else:
