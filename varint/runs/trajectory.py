@@ -85,18 +85,20 @@ class Trajectory(RecordedMotion):
 
         return moment_arm(self, force, joint)
 
-    def to_csv(self, path: str | Path, *what: str) -> None:
+    def to_csv(self, path: str | Path, *what: str | tuple[str, object]) -> None:
         """Write a table: a row a node, a column for the time and for each number, with its unit in the heading.
 
         ``what``: "coordinates", "reactions", "force", "energy", ..., all in docs/pictures.md; by default
-        coordinates, rates, poses, velocities and the energy. A file of that name is replaced. Numbers are written in
-        full. Raises ArgumentError for another suffix than .csv, and for an unknown name with the list; FileError.
+        coordinates, rates, poses, velocities and the energy. A pair ("link", "elbow") has the position and velocity of
+        the joint's point on the body, ("link", (x, y, z)) that of a point of it in the reference configuration, m,
+        world. A file of that name is replaced. Numbers are written in full. Raises ArgumentError for another suffix
+        than .csv, and for an unknown name with the list; FileError.
         """
         from varint.files.runs.tables import to_csv
 
         to_csv(self, path, what)
 
-    def to_dataframe(self, *what: str) -> pandas.DataFrame:
+    def to_dataframe(self, *what: str | tuple[str, object]) -> pandas.DataFrame:
         """Return a table of pandas with the time as its index; ``attrs["units"]`` has the units of its columns.
 
         ``what``: quantities, see `to_csv`. Raises ArgumentError where pandas is missing, which

@@ -1,19 +1,21 @@
 """Trajectories as tables: CSV files, DataFrames of pandas, Datasets of xarray."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varint.base.atomic_writes import written_whole
+from varint.base.checks import array_of, known_name
 from varint.base.distribution import install_command
 from varint.base.errors import ArgumentError
 from varint.base.paths import path_of
 from varint.base.printable import printable
+from varint.mechanism.mechanism import Mechanism
 from varint.results.table_columns import GROUPS, MAGNITUDES, QUATERNION, XYZ, Column, columns
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 DEFAULT = ("coordinates", "rates", "position", "quat_wxyz", "velocity", "angular_velocity", "energy")
 TIME = "t"
+Chosen = str | tuple[str, Any]  # a group of columns, or a body and a point of it
 ROWS = 1000  # written at once
 OF_SOME = (
     "contact_force",
@@ -34,15 +37,40 @@ OF_SOME = (
 )  # groups that some forces have no columns of, some several
 
 
-def chosen_columns(trajectory: "RecordedMotion", groups: Sequence[str]) -> list[Column]:
-    """Return the time, then the columns of the ``groups``, by default of `DEFAULT`."""
+def chosen_columns(trajectory: "RecordedMotion", groups: Sequence[Chosen]) -> list[Column]:
+    """Return the time, then the columns of the ``groups``, by default of `DEFAULT`, or of points of bodies."""
     chosen = [Column(TIME, "s", trajectory.t)]
     for group in groups or DEFAULT:
-        chosen += columns(trajectory, group)
+        pair = isinstance(group, tuple) and len(group) == 2
+        chosen += _point_columns(trajectory, *group) if pair else columns(trajectory, group)  # type: ignore[arg-type]
     return chosen
 
 
-def to_csv(trajectory: "RecordedMotion", path: str | Path, groups: Sequence[str]) -> None:
+def _point_columns(trajectory: "RecordedMotion", body: str, place: Any) -> Iterator[Column]:
+    """Yield the position and velocity of a point of ``body``: a joint by its name, or (3,), m, in the reference.
+
+    Raises ArgumentError for unknown names, and for a joint that is not on the body.
+    """
+    mechanism = trajectory.mechanism
+    known_name(body, mechanism.body_index, "points: no body", ArgumentError)
+    if isinstance(place, str):
+        joint = mechanism.joints[mechanism.joint_index[_joint_on(mechanism, body, place)]]
+        point, label = mechanism.anchors(joint)[0 if joint.body_a == body else 1], place
+    else:
+        point = array_of(place, (3,), f"the point of body '{body}'", ArgumentError)
+        label = f"({' '.join(f'{value:g}' for value in point)})"
+    path = trajectory.path(body, point)
+    for letter, unit, values in (("", "m", path.position), ("v", "m/s", path.velocity)):
+        yield from (Column(f"{body} at {label} {letter}{axis}", unit, values[:, k]) for k, axis in enumerate(XYZ))
+
+
+def _joint_on(mechanism: Mechanism, body: str, name: str) -> str:
+    """Return the name of a joint of ``body``. Raises ArgumentError."""
+    names = [joint.name for joint in mechanism.joints if body in (joint.body_a, joint.body_b)]
+    return known_name(name, names, f"points: no joint of body '{body}'", ArgumentError)
+
+
+def to_csv(trajectory: "RecordedMotion", path: str | Path, groups: Sequence[Chosen]) -> None:
     """Write a table, see `Trajectory.to_csv`."""
     path = Path(path_of(path))
     if path.suffix.lower() != ".csv":
@@ -55,7 +83,7 @@ def to_csv(trajectory: "RecordedMotion", path: str | Path, groups: Sequence[str]
             writer.writerows(np.column_stack([column.values[first : first + ROWS] for column in chosen]).tolist())
 
 
-def to_dataframe(trajectory: "RecordedMotion", groups: Sequence[str]) -> "pandas.DataFrame":
+def to_dataframe(trajectory: "RecordedMotion", groups: Sequence[Chosen]) -> "pandas.DataFrame":
     """Return a DataFrame, see `Trajectory.to_dataframe`."""
     pandas = optional("pandas")
     time, *others = chosen_columns(trajectory, groups)
