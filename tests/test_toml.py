@@ -178,8 +178,12 @@ def test_what_is_not_included(tmp_path, case):
 # ------------------------------------------------------------------------------------------------- errors
 
 WRONG = {
-    "unclosed": ("g = 9.81", "g = [9.81", r"FILE: .*line \d+, column"),
-    "twice": ("g = 9.81", "g = 9.81\ng = 1", "FILE: Cannot overwrite a value .at line 6"),
+    "unclosed": ("g = 9.81", "g = [9.81", r"FILE, line \d+, column \d+: unclosed array .*: close the list by \]"),
+    "twice": ("g = 9.81", "g = 9.81\ng = 1", "FILE, line 6, column 6: cannot overwrite a value in 'g = 1': each key"),
+    "no value": ("g = 9.81", "g = length / 2", "FILE, line 5, column 5: invalid value in 'g = length / 2': texts and"),
+    "no key": ("g = 9.81", "g 9.81", "FILE, line 5, column 3: expected '=' after a key .*: write key = value"),
+    "two keys": ("g = 9.81", "g = 9.81 h = 2", "FILE, line 5, column 10: expected newline .*: write one key a line"),
+    "open text": ("g = 9.81", 'g = "9.81', "FILE, line 5, column 10: .*: close the text by a quote on the same line"),
     "top": ("gravity =", "gravty =", "FILE, line 2, column 1: unknown key 'gravty', did you mean 'gravity'"),
     "key": ("density =", "densty =", "FILE, line 11, column 1: body 'upper arm' .*unknown key 'densty'"),
     "type": ('"Revolute"', '"Revolut"', "FILE, line 14, column 1: .*did you mean 'Revolute'"),
@@ -227,6 +231,19 @@ def test_all_mistakes_are_told_at_once(tmp_path):
     assert [int(re.match(r"FILE, line (\d+), column 1: ", line)[1]) for line in lines] == [2, 10, 16, 18, 23, 26]
     for line, word in zip(lines, words, strict=True):
         assert re.search(word, line), line
+
+
+def test_the_command_prints_a_line_for_each_mistake(tmp_path, capsys):
+    from varint.cli import main
+
+    path = tmp_path / "arm.toml"
+    path.write_text(ARM.replace("gravity =", "gravty =").replace("body_b =", "body_c ="))
+    for command in (["info", str(path)], ["info", str(path), "--json"]):
+        assert main(command) == 2
+        lines = capsys.readouterr().err.splitlines()
+        assert len(lines) == 2
+        for line, number in zip(lines, (2, 16), strict=True):
+            assert line.startswith(f"varint: error: '{path}', line {number}, column 1: ")
 
 
 def test_a_wrong_parameter_is_one_mistake(tmp_path):

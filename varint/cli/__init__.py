@@ -86,12 +86,13 @@ def _main(argv: list[str]) -> int:
     if report.warning and (args.json or args.quiet):
         _write(f"varint: warning: {report.warning}", sys.stderr)
     if text:
-        _write(f"varint: {text}" if code == INTERRUPTED else f"varint: error: {text}", sys.stderr)
+        before = "varint: " if code == INTERRUPTED else "varint: error: "
+        _write("\n".join(before + line for line in text.splitlines()), sys.stderr)
     return code
 
 
 def _error_text(problem: BaseException | None) -> tuple[int, str]:
-    """Return the exit code and one line on an error. Raises defects of the package again."""
+    """Return the exit code and a line on each mistake. Raises defects of the package again."""
     if problem is None:
         return DONE, ""
     if isinstance(problem, KeyboardInterrupt):
@@ -103,10 +104,11 @@ def _error_text(problem: BaseException | None) -> tuple[int, str]:
         if not any(note.startswith(OF_USERS) for note in notes):
             raise problem
         text = f"{type(problem).__name__}: {text}"
-    line = " ".join("; ".join([text, *notes]).split())
+    mistakes = text.splitlines() if isinstance(problem, VarintError) else [text]  # those of a file, a line each
+    text = "\n".join(" ".join("; ".join([line, *notes]).split()) for line in mistakes or [""])
     for of_python, of_command in OPTIONS.items():
-        line = line.replace(of_python, of_command)
-    return code, line
+        text = text.replace(of_python, of_command)
+    return code, text
 
 
 def _as_data(problem: BaseException | None, text: str) -> dict[str, str]:

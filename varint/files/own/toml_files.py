@@ -19,6 +19,17 @@ from varint.mechanism.mechanism import Mechanism
 from varint.model.import_report import ImportReport
 
 SUFFIX = ".toml"
+IN_TOML = "write key = value, one a line; texts in quotes, lists as [1, 2]"
+REMEDIES = {  # beginnings of messages of tomllib to what to do
+    "Expected '='": "write key = value",
+    "Invalid value": "texts and formulas stand in quotes, truth values are true and false",
+    "Cannot overwrite": "each key stands once in a table",
+    "Cannot declare": "each table stands once: put its keys together",
+    "Expected newline": "write one key a line",
+    "Unclosed array": "close the list by ]",
+    "Unterminated string": "close the text by a quote on the same line",
+    "Illegal character": "close the text by a quote on the same line",
+}
 PARAMETERS, INCLUDE, START, CLOSURES = "parameters", "include", "start", "closures"
 OF_MECHANISM = tuple(field.name for field in dataclasses.fields(Mechanism) if field.compare)  # no import report
 AT_TOP = (MARK, *OF_MECHANISM, PARAMETERS, INCLUDE, CLOSURES)
@@ -96,6 +107,19 @@ def sources_of(path: Path, options: ImportOptions) -> list[TomlSource]:
     return list(sources.values())
 
 
+def _syntax_error(path: Path, text: str, message: str) -> str:
+    """Return the message of the parser in the form of others: file, line, column, the line, and what to do."""
+    match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
+    if match is None:
+        return f"'{path}': {message}"
+    lines = text.splitlines() or [""]
+    line, column = (int(match[2]), int(match[3])) if match[2] else (len(lines), len(lines[-1]) + 1)
+    remedy = next((words for begins, words in REMEDIES.items() if match[1].startswith(begins)), IN_TOML)
+    written = lines[line - 1].strip() if line <= len(lines) else ""
+    shown_line = f" in {shown(written)}" if written else ""
+    return f"'{path}', line {line}, column {column}: {match[1][:1].lower()}{match[1][1:]}{shown_line}: {remedy}"
+
+
 def _read(path: Path) -> TomlSource:
     try:
         content = path.read_bytes()
@@ -116,7 +140,7 @@ def _read(path: Path) -> TomlSource:
     except RecursionError:
         raise FileError(f"'{path}': lists or tables are nested too deep for a mechanism") from None
     except ValueError as problem:
-        raise FileError(f"'{path}': {problem}") from None
+        raise FileError(_syntax_error(path, text, str(problem))) from None
     source = TomlSource(path, text, tables)
     for key, value in tables.items():
         if key not in AT_TOP:
