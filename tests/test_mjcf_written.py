@@ -144,3 +144,23 @@ def test_the_catalogue_as_urdf(name, tmp_path):
     else:
         check_alike(given, read, SAME)
     assert beside.exists() == (name not in ("double_pendulum", "n_pendulum"))
+
+
+def test_forces_that_are_refused_are_named_with_the_call_that_leaves_them_out(tmp_path):
+    motor = vi.VelocityMotor("motor", joint="crank pivot", speed=1.0, max_effort=2.0)
+    wind = vi.BodyDamper("wind", "rocker", linear=0.1)
+    mechanism = vi.mechanisms.four_bar().with_forces(add=[motor, wind])
+    with pytest.raises(vi.FileError) as refusal:
+        vi.save_mechanism(mechanism, tmp_path / "m.xml")
+    assert str(refusal.value).endswith(
+        "force 'motor', a VelocityMotor; force 'wind', a BodyDamper. Leave these forces out by"
+        " mech.with_forces(remove=['motor', 'wind']), and write that"
+    )
+    vi.save_mechanism(mechanism.with_forces(remove=["motor", "wind"]), tmp_path / "m.xml")
+
+
+def test_a_file_with_loops_says_that_mujoco_holds_them_softly(tmp_path):
+    for name, closes in (("four_bar", True), ("double_pendulum", False)):
+        vi.save_mechanism(getattr(vi.mechanisms, name)(), tmp_path / "m.xml")
+        assert ("MuJoCo lets them give way: its solref" in (tmp_path / "m.xml").read_text()) == closes
+        vi.load_mechanism(tmp_path / "m.xml", strict=True)

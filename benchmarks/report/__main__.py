@@ -63,6 +63,7 @@ def main(arguments: list[str]) -> int:
         experiments[name].draw(held[name]["measured"], figure)
         figure.savefig(folder / f"{name}.png", dpi=DPI)
         figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        Console().print(f"drawn: {folder / name}.png, .svg; its figures are in {name}.json", soft_wrap=True)
     (folder / "report.md").write_text(page(experiments, held))
     Console().print(f"written: {folder / 'report.md'}", soft_wrap=True)
     return 0

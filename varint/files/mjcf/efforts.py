@@ -34,6 +34,7 @@ class Efforts:
     site : function of body, point and name that makes a site, and gives its name in quotes
     control : of each actuator
     refused : what is not held, in words
+    refused_forces : names of the forces among them
     """
 
     def __init__(self, mechanism: Mechanism, parts: Mapping[str, list[TreePart]], site: Callable[..., str]) -> None:
@@ -43,6 +44,7 @@ class Efforts:
         self.actuator: list[str] = []
         self.control: list[float] = []
         self.refused: list[str] = []
+        self.refused_forces: list[str] = []
         self.springs: dict[str, list[float]] = {}  # of a part: stiffness, that times rest, damping
 
     def take(self) -> None:
@@ -51,6 +53,7 @@ class Efforts:
             why = self._taken(force)
             if why is not None:
                 self.refused.append(f"force '{force.name}', a {type(force).__name__}{why}")
+                self.refused_forces.append(force.name)
 
     def _taken(self, force: Force) -> str | None:
         """Return why a force cannot be represented; None if it is."""

@@ -20,13 +20,19 @@ from varint.model.rotation_vectors import quat_from_matrix
 from varint.model.state import State
 
 LISTED = 8  # of what is refused, in an error
+SOFT = (
+    "Loops and couplings in <equality> hold exactly in varint. MuJoCo lets them give way: its solref and solimp say how"
+    " far, and smaller steps allow stiffer ones."
+)
 
 
 def save(mechanism: Mechanism, path: Path) -> None:
     """Write the mechanism as MJCF. Raises FileError that names the parts that MJCF cannot represent."""
     document = Document(mechanism, touching=True)
     if document.refused:
-        raise FileError(f"cannot write '{path}': MJCF does not hold {listed(document.refused)}")
+        forces = document.refused_forces
+        remedy = f". Leave these forces out by mech.with_forces(remove={forces}), and write that" if forces else ""
+        raise FileError(f"cannot write '{path}': MJCF does not hold {listed(document.refused)}{remedy}")
     write_text(path, document.text)
 
 
@@ -42,6 +48,7 @@ class Document:
     tree : MotionTree
     control : of each actuator
     refused : what MJCF does not hold, in words
+    refused_forces : names of the forces among them
     text : the document; without the refused parts
 
     ``touching``: whether with the collision shapes, which then touch in MuJoCo, whatever the contacts here are.
@@ -55,6 +62,7 @@ class Document:
         self.sites: dict[str, list[str]] = {}  # of each body, lines
         self.control: list[float] = []
         self.refused: list[str] = []
+        self.refused_forces: list[str] = []
         self.text = "\n".join(self._lines()) + "\n"
 
     # ------------------------------------------------------------------------------------------------- the file
@@ -67,7 +75,10 @@ class Document:
         efforts.take()
         self.control = efforts.control
         self.refused = self.tree.refused + efforts.refused + self._hollow()
+        self.refused_forces = efforts.refused_forces
         yield f"<mujoco model={quoteattr(mechanism.name)}>"
+        if equality or efforts.equality:
+            yield f"  <!-- {SOFT} -->"
         yield '  <compiler angle="radian"/>'
         yield f'  <option gravity="{numbers(mechanism.gravity)}"/>'
         ground = geoms(mechanism.ground, self.meshes) if self.touching else []
