@@ -125,7 +125,9 @@ def test_the_inputs_of_a_regulator_are_targets_where_servos_have_them():
 
 def test_errors_say_what_cannot_be_held():
     mechanism = arm(motors()[1])
-    with pytest.raises(vi.StateError, match=r"'motor 2' cannot hold 'arm' .* 'shoulder' accelerates at -.*Drive more"):
+    with pytest.raises(
+        vi.StateError, match=r"'motor 2' cannot hold 'arm' .* 'shoulder' accelerates at -.* rad/s\^2. D"
+    ):
         vi.holding(mechanism)
     with pytest.raises(vi.StateError, match="cannot hold 'arm'"):
         vi.lqr(mechanism, mechanism.state(), hold=True)

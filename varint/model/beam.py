@@ -129,8 +129,9 @@ def cable(
     body_a, body_b : str
         "world" among them.
     elements : int
-        n, from 2. The inner nodes are n - 1 points that move freely in space; half an n-th of the mass is welded to
-        either body.
+        n, from 2. The inner nodes are n - 1 points that move freely in space, bodies "NAME 1" to "NAME n-1" (for
+        contacts, traces and tables); half an n-th of the mass is welded to either body, as "NAME 0" and "NAME n"; an
+        end in the world has none. The elements are the forces "NAME 0" to "NAME n-1", `Cable`.
     section : Section
         Its EA and mass_per_length count. An element pulls, and is slack where it is shorter than an n-th of the length.
     length : float, optional

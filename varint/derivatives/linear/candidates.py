@@ -19,6 +19,7 @@ class Candidates:
 
     names : (n,) of joints, "NAME[k]" where one has several; of bodies that float "NAME.position[k]", "NAME.rotation[k]"
         Of compliant rows of joints "NAME.row[k]", k the number of the row.
+    units : (n,) "m", "rad"
     ends : (n, 2) slots of their two bodies
     scale : (n,) 1, or the length of the mechanism where the unit is rad
     joints : of each joint that moves, its frames and the names of its coordinates
@@ -52,6 +53,7 @@ class Candidates:
         self._soft = slice(len(rows), len(rows) + self.compiled.plan.compliant.joint_row.size)
         rows += [row for joint in mechanism.joints for row in _compliant(mechanism, joint)]
         self.names = tuple(name for name, *_ in rows)
+        self.units = tuple(unit for *_, unit in rows)
         bodies = np.array([ends for _, ends, _ in rows], dtype=np.int64).reshape(-1, 2)
         self.ends = np.append(self.compiled.slot, len(mechanism.bodies))[bodies]
         self.ends[self._soft] = self.compiled.plan.measures.body[self.compiled.plan.compliant.joint_row]
@@ -71,6 +73,12 @@ class Candidates:
         for first in self._floating:
             found[first : first + 6, 1] = np.eye(6)
         return found
+
+
+def unit_of_coordinate(mechanism: Mechanism, name: str) -> str:
+    """The unit of the coordinate of a linearisation by its ``name``, "m" or "rad"."""
+    candidates = Candidates(mechanism)
+    return dict(zip(candidates.names, candidates.units, strict=True)).get(name, "")
 
 
 def _compliant(mechanism: Mechanism, joint: Joint) -> list[Row]:

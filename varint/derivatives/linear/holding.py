@@ -9,6 +9,7 @@ import numpy as np
 from varint.base.checks import of_type
 from varint.base.display import names_text
 from varint.base.errors import ArgumentError, StateError
+from varint.derivatives.linear.candidates import unit_of_coordinate
 from varint.derivatives.linear.effort_places import acts_along, by_owner, places_of, unused_name
 from varint.derivatives.linear.linearization import Linearization, linearize
 from varint.kinematics.assembly import checked_state
@@ -110,7 +111,8 @@ def _with_input(force: Any, inputs: dict[str, float]) -> Force:
 def _not_held(mechanism: Mechanism, system: Linearization, left: np.ndarray, names: Sequence[str]) -> StateError:
     """Return the error for accelerations ``left`` (n,) that no inputs take away."""
     k = int(np.abs(left).argmax())
+    unit = unit_of_coordinate(mechanism, system.names[k])
     return StateError(
         f"{names_text(names)} cannot hold '{mechanism.name}' in this state: with the best inputs '{system.names[k]}'"
-        f" accelerates at {left[k]:.3g} (m/s^2 or rad/s^2). Drive more joints, or take another pose"
+        f" accelerates at {left[k]:.3g} {unit}/s^2. Drive more joints, or take another pose"
     )

@@ -12,6 +12,7 @@ from scipy.linalg import solve_continuous_are, solve_discrete_are
 from varint.base.checks import flag, in_a_shape, of_type
 from varint.base.display import Shown, count_text, names_text
 from varint.base.errors import ArgumentError, StateError
+from varint.derivatives.linear.candidates import unit_of_coordinate
 from varint.derivatives.linear.equilibrium import equilibrium
 from varint.derivatives.linear.holding import held_inputs, with_inputs
 from varint.derivatives.linear.linearization import Linearization, commanded, linearize
@@ -100,7 +101,8 @@ def lqr(
     Q, R : (2 n, 2 n), (m, m), optional
         Weights of coordinates and their rates, and of inputs, in the order of `Linearization`; symmetric, Q positive
         semidefinite, R positive definite. Also their diagonals (2 n,), (m,), or one number for all of that. Ones on the
-        diagonal where not given.
+        diagonal where not given. Coordinates count in rad or m, their rates in rad/s or m/s, inputs in the unit of
+        their force: a weight of 1 on a slide and on a hinge takes 1 m to be as bad as 1 rad.
     dt : float, optional
         s: gains for inputs that are held over steps of dt, by the derivative of a step. Else in continuous time.
     hold : bool
@@ -130,7 +132,7 @@ def lqr(
     check_moves(mechanism, system._about)
     Q = _weight(Q, len(system.A), "Q", 0.0)
     R = _weight(R, len(system.inputs), "R", SEMIDEFINITE)
-    _check_rest(system)
+    _check_rest(system, mechanism)
     _check_reached(system)
     _check_weighed(system, Q)
     solve = solve_continuous_are if dt is None else solve_discrete_are
@@ -160,15 +162,16 @@ def _weight(given: ArrayLike | None, size: int, what: str, least: float) -> np.n
     return weight
 
 
-def _check_rest(system: Linearization) -> None:
+def _check_rest(system: Linearization, mechanism: Mechanism) -> None:
     change = system.A if system.dt is None else system.A - np.eye(len(system.A))
     if np.abs(system.offset).max() > AT_REST * max(1.0, np.abs(change).max()):
         rate, n = system.offset / (1.0 if system.dt is None else system.dt), len(system.names)
         k = int(np.abs(rate).argmax())
-        does = f"moves at {rate[k]:.3g}" if k < n else f"accelerates at {rate[k]:.3g}"
+        unit = unit_of_coordinate(mechanism, system.names[k % n])
+        does = f"moves at {rate[k]:.3g} {unit}/s" if k < n else f"accelerates at {rate[k]:.3g} {unit}/s^2"
         raise StateError(
             f"'{system.mechanism}' is not at rest in this state: with the inputs that the forces have there,"
-            f" '{system.names[k % n]}' {does} (rad or m, and s). Give the equilibrium itself (vi.equilibrium finds"
+            f" '{system.names[k % n]}' {does}. Give the equilibrium itself (vi.equilibrium finds"
             " stable ones alone), or hold=True, by which the regulator adds the inputs that hold the state"
         )
 
