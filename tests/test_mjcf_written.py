@@ -162,5 +162,5 @@ def test_forces_that_are_refused_are_named_with_the_call_that_leaves_them_out(tm
 def test_a_file_with_loops_says_that_mujoco_holds_them_softly(tmp_path):
     for name, closes in (("four_bar", True), ("double_pendulum", False)):
         vi.save_mechanism(getattr(vi.mechanisms, name)(), tmp_path / "m.xml")
-        assert ("MuJoCo lets them give way: its solref" in (tmp_path / "m.xml").read_text()) == closes
+        assert ("In MuJoCo they are soft: solref" in (tmp_path / "m.xml").read_text()) == closes
         vi.load_mechanism(tmp_path / "m.xml", strict=True)

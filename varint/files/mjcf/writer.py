@@ -21,8 +21,8 @@ from varint.model.state import State
 
 LISTED = 8  # of what is refused, in an error
 SOFT = (
-    "Loops and couplings in <equality> hold exactly in varint. MuJoCo lets them give way: its solref and solimp say how"
-    " far, and smaller steps allow stiffer ones."
+    "Loops and couplings in <equality> hold exactly in varint. In MuJoCo they are soft: solref and solimp say how far,"
+    " and smaller steps allow stiffer ones."
 )
 
 

@@ -108,7 +108,7 @@ def sources_of(path: Path, options: ImportOptions) -> list[TomlSource]:
 
 
 def _syntax_error(path: Path, text: str, message: str) -> str:
-    """Return the message of the parser in the form of others: file, line, column, the line, and what to do."""
+    """Return the message of the parser in the form of others: file, line, column, the text there, and the remedy."""
     match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
     if match is None:
         return f"'{path}': {message}"
