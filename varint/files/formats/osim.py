@@ -124,6 +124,7 @@ def _couplers(model: XMLElement, coordinates: CoordinatePlaces, notes: ImportNot
     for at in objects(model, "ConstraintSet"):
         name, enforced = at.attributes.get("name", at.tag), at.one("isEnforced")
         if enforced is not None and enforced.text.strip() == "false":
+            notes.read(f"constraint '{name}' is not enforced: left out", at)
             continue
         if at.tag != "CoordinateCouplerConstraint":
             notes.left_out(f"constraint '{name}' ({at.tag})", at)

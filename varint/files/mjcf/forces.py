@@ -271,7 +271,8 @@ class MJCFForces:
         lower, upper = m.tendon_lengthspring[tendon]
         if stiffness and lower != upper:
             self.notes.left_out(f"spring of tendon '{name}' with a range of rest", at)
-        elif stiffness or damping:
+            stiffness = 0.0
+        if stiffness or damping:
             spring: dict[str, Any] = {"stiffness": stiffness * factor**2, "damping": damping * factor**2}
             yield TorsionSpring(f"tendon {name}", rest_angle=float(lower) / factor - zero, **spring, **along)
             self.notes.read(f"tendon '{name}' is a TorsionSpring", at)

@@ -29,6 +29,7 @@ OF_COORDINATE = {  # the last ones have no effect on a simulation
     "range", "clamped", "is_free_to_satisfy_constraints", "motion_type",
 }  # fmt: skip
 OF_JOINT = {"socket_parent_frame", "socket_child_frame", "coordinates", "frames"}
+AXES = tuple(f"{word}{k}" for word in ("rotation", "translation") for k in (1, 2, 3))  # of a SpatialTransform
 WIDE = {"BallJoint": Spherical, "FreeJoint": Free}
 
 
@@ -152,6 +153,11 @@ class OsimJoint:
     def _custom(self) -> list[Move]:
         """Return translations along axes of the parent's frame, then turns, each about an axis moved by the last."""
         listed = {each.attributes.get("name", ""): each for each in self.at.child("SpatialTransform").children}
+        for name, element in listed.items():
+            if name not in AXES:
+                raise element.wrong(
+                    f"an axis of joint '{self.name}' is called {shown(name)}: there are {', '.join(AXES)}"
+                )
         moves = []
         for kind, word in ((SLIDE, "translation"), (TURN, "rotation")):
             for k in range(3):
@@ -167,6 +173,11 @@ class OsimJoint:
             self.notes.not_understood(f"attribute {shown(more)} of <{at.tag}>", at)
         named = names.text.split() if names is not None else []
         slope, rest = self._linear(at)
+        if slope and len(named) > 1:
+            name = at.attributes.get("name", at.tag)
+            raise at.wrong(
+                f"'{name}' of joint '{self.name}' is a function of {len(named)} coordinates: functions of one are read"
+            )
         size = float(np.linalg.norm(axis))
         if not size:
             raise at.wrong(f"an axis of joint '{self.name}' is zero")
