@@ -90,3 +90,13 @@ def test_impacts_do_not_count_as_sparse_nodes():
     run.at(np.linspace(0.0, 1.0, 1777))
     with pytest.warns(vi.SparseNodesWarning, match="velocity of body 'ball' there is uncertain by about"):
         run[::20].at(np.linspace(0.0, 1.0, 1777))
+
+
+def test_pictures_say_nothing_of_velocities(fine, tmp_path):
+    """They need poses alone."""
+    sparse = fine[::24]
+    with pytest.warns(vi.SparseNodesWarning, match="uncertain by about"):
+        sparse.at(fine.t[12 : 24 * (len(sparse) - 1) : 24])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sparse.plot("mechanism", times=[0.06, 3.05], path=tmp_path / "poses.png")

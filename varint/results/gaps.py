@@ -29,10 +29,11 @@ def warn_of_lost_turns(trajectory: "RecordedMotion", joint: Joint) -> None:
     _warn(f"joint {joint.name!r}", trajectory.t[ends], speed, harm, stacklevel=5)
 
 
-def warn_of_unknown_motion(trajectory: "RecordedMotion", times: np.ndarray) -> None:
+def warn_of_unknown_motion(trajectory: "RecordedMotion", times: np.ndarray, velocities: bool = True) -> None:
     """Give a SparseNodesWarning if the nodes on either side of one of the ``times``, s, do not determine the motion.
 
-    A body turns too far between them, or its velocity there is inaccurate, see `_inaccurate_velocity`.
+    A body turns too far between them, or, if ``velocities`` count, its velocity there is inaccurate, see
+    `_inaccurate_velocity`.
     """
     between = times[~np.isin(times, trajectory.t)]
     ends = np.unique(np.searchsorted(trajectory.t, between))[:, None] + [-1, 0]
@@ -41,7 +42,7 @@ def warn_of_unknown_motion(trajectory: "RecordedMotion", times: np.ndarray) -> N
     who = f"body {trajectory.mechanism.bodies[fastest].name!r}"
     if _warn(who, trajectory.t[ends], speed[..., fastest], "the motion in between is not known", stacklevel=4):
         return
-    inaccurate = _inaccurate_velocity(trajectory, ends[:, 0])
+    inaccurate = _inaccurate_velocity(trajectory, ends[:, 0]) if velocities else ""
     if inaccurate:
         warnings.warn(inaccurate, SparseNodesWarning, stacklevel=3)
 

@@ -152,11 +152,21 @@ class RecordedMotion(RecordedArrays):
         if not chosen.size or chosen[0] < first or chosen[-1] > last or (np.diff(chosen) <= 0).any():
             raise ArgumentError(f"t must be a time, or times that rise, from {first:g} to {last:g} s, got {shown(t)}")
         warn_of_unknown_motion(self, chosen)
-        nodes = interpolated(self.nodes, chosen, self.order)
-        counted = self._by_joint(lambda joint: linear(self.t, self._turned[joint.name], chosen))
-        between = self._between(self.record.part(nodes), counted)
-        between.__dict__["_followed"] = {force: linear(self.t, q, chosen) for force, q in self._followed.items()}
+        between = self._interpolated(chosen)
         return between if times.ndim else between.state(0)
+
+    def _poses_at(self, times: np.ndarray) -> RecordedMotion:
+        """Return `at` rising ``times`` (K,), s, of the nodes for pictures: nothing is said of inaccurate velocities."""
+        warn_of_unknown_motion(self, times, velocities=False)
+        return self._interpolated(times)
+
+    def _interpolated(self, times: np.ndarray) -> RecordedMotion:
+        """Return the motion at rising ``times`` (K,), s, from the first node to the last."""
+        nodes = interpolated(self.nodes, times, self.order)
+        counted = self._by_joint(lambda joint: linear(self.t, self._turned[joint.name], times))
+        between = self._between(self.record.part(nodes), counted)
+        between.__dict__["_followed"] = {force: linear(self.t, q, times) for force, q in self._followed.items()}
+        return between
 
     def _between(self, record: Record, counted: Mapping[str, np.ndarray]) -> RecordedMotion:
         """Return the motion of ``record``, whose nodes lie between the nodes of this one."""

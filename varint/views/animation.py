@@ -86,7 +86,7 @@ def animate(
     traced = find_traced(trajectory.mechanism, trace)
     view = choose_view(trajectory.mechanism, plane, camera)
     between = np.interp(np.arange(0, len(times) - 1 + 1e-9, 1 / SMOOTH), np.arange(len(times)), times)
-    at = trajectory.at(between) if len(trajectory) > 1 else trajectory
+    at = trajectory._poses_at(between) if len(trajectory) > 1 else trajectory
     x, R = poses_of(at)
     ways = [placed(x, R, each.body, each.point) for each in traced]
     x, R = x[::SMOOTH], R[::SMOOTH]

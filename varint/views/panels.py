@@ -428,7 +428,7 @@ def _poses(trajectory: RecordedMotion, name: str, options: PanelOptions) -> Draw
         if options.times is not None and len(times) > 1:
             raise ArgumentError(f"{name!r} is at one time, got {len(times)}: {MECHANISM!r} draws several poses")
         times = times[-1:]
-    at = trajectory.at(times) if len(trajectory) > 1 else trajectory
+    at = trajectory._poses_at(times) if len(trajectory) > 1 else trajectory
     x, R = poses_of(at)
     traced = options.traced or (find_traced(mechanism, _couplers(mechanism)) if name == COUPLER else [])
     lines = ways(trajectory, traced)
