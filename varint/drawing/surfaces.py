@@ -1,6 +1,6 @@
 """Solids of bodies as triangles, shaded and sorted by depth, for pictures that have no depth of their own."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,10 +23,12 @@ class Surfaces(NamedTuple):
 
     numbers : bodies, -1 the world
     corners : (k, 3, 3) m, of the triangles of each, in its axes
+    colours : (k, 3) red, green, blue of these, from 0 to 1
     """
 
     numbers: list[int]
     corners: list[np.ndarray]
+    colours: list[np.ndarray]
 
     def extent(self, x: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Return corners (T, n, 3), m, world, of the boxes around the bodies at ``x`` (T, nb + 1, 3), ``R``."""
@@ -42,7 +44,7 @@ class Surfaces(NamedTuple):
         light = view.towards + 0.8 * view.up - 0.4 * view.right
         light /= np.linalg.norm(light)
         flat, depth, colours = [], [], []
-        for number, corners in zip(self.numbers, self.corners, strict=True):
+        for number, corners, plain in zip(self.numbers, self.corners, self.colours, strict=True):
             place = x[number] + corners @ R[number].T
             normal = np.cross(place[:, 1] - place[:, 0], place[:, 2] - place[:, 0])
             size = np.linalg.norm(normal, axis=1)
@@ -50,38 +52,63 @@ class Surfaces(NamedTuple):
             normal *= np.where(normal @ view.towards < 0, -1.0, 1.0)[:, None]  # a mesh may be wound either way
             flat.append(view.project(place))
             depth.append(place.mean(axis=1) @ view.towards)
-            colours.append(_shaded(number, np.clip(normal @ light, 0.0, 1.0)))
+            colours.append(_shaded(plain, np.clip(normal @ light, 0.0, 1.0)))
         order = np.argsort(np.concatenate(depth), kind="stable")
         return np.concatenate(flat)[order], np.concatenate(colours)[order]
 
 
-def surfaces_of(solids: Mapping[int, Iterable[Solid]]) -> Surfaces | None:
-    """Return the surfaces of the solids by number of their body, -1 the world; None without any."""
+def surfaces_of(
+    solids: Mapping[int, Iterable[Solid]], colours: Mapping[int, Sequence[Sequence[float] | None]] | None = None
+) -> Surfaces | None:
+    """Return the surfaces of the solids by number of their body, -1 the world; None without any.
+
+    ``colours``: of each solid of a body, red, green and blue from 0 to 1, and what follows them is not used; None for
+    that of the body.
+    """
     triangles = {number: [_triangles(solid) for solid in body_solids] for number, body_solids in solids.items()}
     filled = {number: np.concatenate(parts) for number, parts in triangles.items() if parts}
     extents = [float(np.ptp(corners, axis=(0, 1)).max()) for corners in filled.values()]
     longest = SHARE * max(extents, default=0.0)
-    return Surfaces(list(filled), [_split(corners, longest) for corners in filled.values()]) if filled else None
+    if not filled:
+        return None
+    split, painted = [], []
+    for number, corners in filled.items():
+        tints = (colours or {}).get(number) or [None] * len(triangles[number])
+        of_each = [_body_colour(number) if tint is None else np.array(tint[:3]) for tint in tints]
+        of_triangles = np.repeat(of_each, [len(part) for part in triangles[number]], axis=0)
+        corners, origin = _split(corners, longest)
+        split.append(corners)
+        painted.append(of_triangles[origin])
+    return Surfaces(list(filled), split, painted)
 
 
-def _split(corners: np.ndarray, longest: float) -> np.ndarray:
-    """Return triangles (k, 3, 3) with edges up to ``longest``, m: centres do not sort large ones beside small ones."""
-    small = []
+def _split(corners: np.ndarray, longest: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return triangles (k, 3, 3) with edges up to ``longest``, m: centres do not sort large ones beside small ones.
+
+    And the numbers (k,) of the triangles that they are parts of.
+    """
+    small, numbers, number = [], [], np.arange(len(corners))
     while len(corners):
         middles = 0.5 * (corners + np.roll(corners, -1, axis=1))  # of edges 01, 12, 20
         is_long = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2).max(axis=1) > longest
         small.append(corners[~is_long])
+        numbers.append(number[~is_long])
+        number = np.tile(number[is_long], 4)
         (a, b, c), (ab, bc, ca) = corners[is_long].swapaxes(0, 1), middles[is_long].swapaxes(0, 1)
         parts = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
         corners = np.concatenate([np.stack(part, axis=1) for part in parts])
-    return np.concatenate(small)
+    return np.concatenate(small), np.concatenate(numbers)
 
 
-def _shaded(number: int, brightness: np.ndarray) -> np.ndarray:
-    """Return the colours (k, 3), red, green, blue, of faces of a body."""
+def _body_colour(number: int) -> np.ndarray:
+    """Return red, green, blue (3,) of a body, -1 the world."""
     name = WORLD_COLOUR if number < 0 else COLOURS[number % len(COLOURS)]
     colour = np.array([int(name[k : k + 2], 16) / 255.0 for k in (1, 3, 5)])
-    colour = PALER + (1.0 - PALER) * colour
+    return PALER + (1.0 - PALER) * colour
+
+
+def _shaded(colour: np.ndarray, brightness: np.ndarray) -> np.ndarray:
+    """Return the colours (k, 3), red, green, blue, of faces that have a ``colour`` (k, 3) of their own."""
     lit = (DARK + (1.0 - DARK) * brightness)[:, None] * colour
     return lit + LIGHT * (brightness[:, None] ** 2) * (1.0 - lit)
 

@@ -25,6 +25,14 @@ def can_be_mesh(path: Path) -> bool:
 
 def opened_mesh(path: Path) -> Any:
     """Return the mesh of a file, a trimesh.Trimesh. Raises ImportError, and the errors of its reader."""
+    return merged(opened_scene(path, None))
+
+
+def opened_scene(path: Path, materials: Any) -> Any:
+    """Return the scene of a file, a trimesh.Scene. Raises ImportError, and the errors of its reader.
+
+    ``materials``: its ``get(name)`` returns the content of a file that the mesh names; None where none is read.
+    """
     import trimesh
 
     trimesh.util.log.addHandler(UNHEARD)  # it writes of pictures that it does not find, which are not needed
@@ -34,7 +42,8 @@ def opened_mesh(path: Path) -> Any:
     if kind == "dae":
         check_nodes(content)
     bare = io.BytesIO(content)  # without a name: no other file that it names is looked for beside it
-    return merged(trimesh.load(bare, file_type=kind, force="scene", skip_materials=True))
+    options = {"skip_materials": True} if materials is None else {"resolver": materials}
+    return trimesh.load(bare, file_type=kind, force="scene", **options)
 
 
 def read_mesh(path: str | Path) -> Any:

@@ -25,7 +25,7 @@ from varint.drawing.surfaces import surfaces_of
 from varint.drawing.viewpoint import choose_view
 from varint.results.recorded_motion import RecordedMotion
 from varint.views.contact_arrows import COLOUR, ContactArrows
-from varint.views.mesh_files import meshed_solids
+from varint.views.mesh_files import tinted_solids
 from varint.views.poses import poses_of
 
 GIF, MP4, WEBM = ".gif", ".mp4", ".webm"
@@ -92,7 +92,9 @@ def animate(
     x, R = x[::SMOOTH], R[::SMOOTH]
     carried = camera_shift(trajectory.mechanism, x)
     x, follows = x + carried[:, None], bool(carried.any())
-    surfaces = surfaces_of(meshed_solids(trajectory.mechanism, TRIANGLES))
+    tinted = tinted_solids(trajectory.mechanism, TRIANGLES)
+    solids = {number: [part.solid for part in parts] for number, parts in tinted.items()}
+    surfaces = surfaces_of(solids, {number: [part.colour for part in parts] for number, parts in tinted.items()})
     painter = make_painter(trajectory.mechanism, x, R, view, traced, () if follows else ways, surfaces)
     (across, height), wide = figure_size(painter), width - width % 2  # codecs want even numbers of pixels
     dpi = wide / across

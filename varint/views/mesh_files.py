@@ -5,15 +5,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from varint.base.display import names_text, shortened
 from varint.mechanism.mechanism import Mechanism
 from varint.model.import_report import ImportedShape
 from varint.model.mesh_file import TO_INSTALL, can_be_mesh, opened_mesh
 from varint.model.solid import SIZES, Solid
+from varint.views.mesh_colours import Tint, coloured_mesh
 
 LONGEST_REASON = 100  # characters
 LARGE = 60_000  # triangles of all meshes of a mechanism: those that have more than their share are simplified
+
+
+class TintedSolid(NamedTuple):
+    """A solid, and its colour: red, green, blue and opacity from 0 to 1, or None for that of its body."""
+
+    solid: Solid
+    colour: Tint | None
 
 
 class Shapes(NamedTuple):
@@ -44,10 +53,9 @@ def imported_solids(mechanism: Mechanism, large: int = LARGE) -> Shapes:
     notes: dict[str, list[str]] = {}
     most = large // max(1, sum(shape.kind == "mesh" for shape in chosen))
     for shape in chosen:
-        solid = _mesh(shape, most, notes) if shape.kind == "mesh" else _plain(shape)
-        if solid is not None:
+        for solid, colour in _meshes(shape, most, notes) if shape.kind == "mesh" else _plain(shape):
             solids.setdefault(shape.body, []).append(solid)
-            colours.setdefault(shape.body, []).append(shape.rgba)
+            colours.setdefault(shape.body, []).append(colour if shape.rgba is None else shape.rgba)
     return Shapes(solids, colours, [f"{note}: {names_text(dict.fromkeys(files))}" for note, files in notes.items()])
 
 
@@ -56,12 +64,23 @@ def meshed_solids(mechanism: Mechanism, large: int) -> dict[int, list[Solid]]:
 
     A body with ``solids`` of its own is drawn as these, as in the page.
     """
+    return {number: [each.solid for each in parts] for number, parts in tinted_solids(mechanism, large).items()}
+
+
+def tinted_solids(mechanism: Mechanism, large: int) -> dict[int, list[TintedSolid]]:
+    """Return `meshed_solids` with their colours."""
     numbers = {**mechanism.body_index, "world": -1}
     described = {number: list(body.solids) for number, body in enumerate(mechanism.bodies)}
-    imported_by_body = imported_solids(mechanism, large).solids.items()
-    solids = {numbers[name]: imported for name, imported in imported_by_body if not described.get(numbers[name])}
-    return solids | {
-        n: imported for n, imported in described.items() if any(solid.kind == "mesh" for solid in imported)
+    imported = imported_solids(mechanism, large)
+    tinted = {
+        numbers[name]: [TintedSolid(*pair) for pair in zip(parts, imported.colours[name], strict=True)]
+        for name, parts in imported.solids.items()
+        if not described.get(numbers[name])
+    }
+    return tinted | {
+        number: [TintedSolid(solid, None) for solid in parts]
+        for number, parts in described.items()
+        if any(solid.kind == "mesh" for solid in parts)
     }
 
 
@@ -69,26 +88,31 @@ def _is_seen(shape: ImportedShape) -> bool:
     return shape.rgba is None or shape.rgba[3] > 0.0
 
 
-def _plain(shape: ImportedShape) -> Solid | None:
+def _plain(shape: ImportedShape) -> list[TintedSolid]:
     if shape.kind not in SIZES or not np.all(np.array(shape.sizes) > 0):
-        return None
-    return Solid(shape.kind, np.array(shape.sizes), shape.position, shape.quat_wxyz)
+        return []
+    return [TintedSolid(Solid(shape.kind, np.array(shape.sizes), shape.position, shape.quat_wxyz), None)]
 
 
-def _mesh(shape: ImportedShape, most: int, notes: dict[str, list[str]]) -> Solid | None:
-    """Return the mesh of a file with at most ``most`` triangles; None, and a note, if it cannot be read."""
+def _meshes(shape: ImportedShape, most: int, notes: dict[str, list[str]]) -> list[TintedSolid]:
+    """Return the mesh of a file with at most ``most`` triangles, a part for each colour that is in the file.
+
+    An empty list, and a note, if it cannot be read. The colours of a shape with one of its own are not looked for.
+    """
     path = Path(shape.mesh)
 
-    def note(text: str) -> Solid | None:
+    def note(text: str) -> list[TintedSolid]:
         notes.setdefault(text, []).append(path.name)
-        return None
+        return []
 
     if not shape.found or not can_be_mesh(path):
         return note("no file of a mesh that can be read")
     try:
-        mesh = opened_mesh(path)
+        mesh, number, colours = coloured_mesh(path) if shape.rgba is None else (opened_mesh(path), None, [None])
         if len(mesh.faces) > most:
+            places = None if number is None else mesh.triangles_center
             mesh = _simpler(mesh, most, note)
+            number = None if number is None else number[cKDTree(places).query(mesh.triangles_center)[1]]
     except ImportError:
         return note(f"not drawn: {TO_INSTALL}")
     except Exception as problem:  # of whichever reader the suffix asks for
@@ -98,7 +122,15 @@ def _mesh(shape: ImportedShape, most: int, notes: dict[str, list[str]]) -> Solid
     if not len(faces) or not np.isfinite(vertices).all():
         return note("nothing to draw in the mesh")
     scale = np.array(shape.sizes if len(shape.sizes) == 3 else (1.0, 1.0, 1.0))
-    return Solid("mesh", position=shape.position, quat_wxyz=shape.quat_wxyz, vertices=vertices * scale, triangles=faces)
+    place, parts = {"position": shape.position, "quat_wxyz": shape.quat_wxyz}, []
+    for k, colour in enumerate(colours):
+        chosen = faces if number is None else faces[number == k]
+        if len(chosen) and (colour is None or colour[3] > 0.0):
+            used, triangles = np.unique(chosen, return_inverse=True)
+            corners = vertices[used] * scale
+            solid = Solid("mesh", vertices=corners, triangles=triangles.reshape(chosen.shape), **place)
+            parts.append(TintedSolid(solid, colour))
+    return parts
 
 
 def _simpler(mesh: Any, most: int, note: Callable[[str], object]) -> Any:
