@@ -14,6 +14,7 @@ CONSTRAINTS = (
     "PrescribedMotion", "PrescribedPoint", "PrescribedBody",
 )  # fmt: skip
 ON_SEVERAL_LINKS = ("Bushing", "JointDamper on a ball", "MultiPointSpring", "roll, pitch, yaw", "BeamElement")
+pytestmark = pytest.mark.filterwarnings("ignore::varint.base.errors.ReplacedRateWarning")  # starts have other rates
 LAST = vi.Recording(every=10**9)
 
 

@@ -227,10 +227,14 @@ def rank_lu_factor(K, start, stride, n, scale, rows, columns):
     for k in range(n):
         best, best_row, best_column = 0.0, k, k
         for i in range(k, n):
+            largest = 0.0
             for j in range(k, n):
-                entry = abs(K[start + i * stride + j])
-                if entry > best:
-                    best, best_row, best_column = entry, i, j
+                largest = max(largest, abs(K[start + i * stride + j]))
+            if largest > best:
+                best, best_row = largest, i
+        for j in range(n - 1, k - 1, -1):
+            if abs(K[start + best_row * stride + j]) == best:
+                best_column = j
         if not best > RANK_TOLERANCE:
             return k, last
         last = best

@@ -262,54 +262,58 @@ def _fold_node(plan, tree, closures, work, n, i):
 
 
 @njit
-def _measure_terms(plan, tree, closures, work, n, e):
+def _measure_terms(plan, tree, closures, work, n, e, lower, upper):
     """Let the scales (closed,) of the row of fill e know how large the terms are that link n adds to its pivots.
 
     By their bounds, not their sums: a row that no motion of the links changes is redundant, whatever its round-off.
+    ``lower``, ``upper`` (q q,): scratch, for bounds of the fills along the free motion.
     """
     own, q = work.closures, work.position.shape[0] - 1
-    r = (plan.loops.fill_row[e] - closures.rows[0]) * q
+    r, slides = (plan.loops.fill_row[e] - closures.rows[0]) * q, tree.motion[n] == SLIDE
+    for k in range(q):
+        arm, far = vector(work.offset[k, n]), vector(work.offset[k + 1, n])
+        length, beyond = math.sqrt(dot(arm, arm)), math.sqrt(dot(far, far))
+        for j in range(q):
+            upper[k * q + j] = _bound_along(slides, length, own.upper[e, k * q + j])
+            lower[j * q + k] = _bound_along(slides, beyond, own.lower[e, j * q + k])
     for j in range(q):
-        size = 0.0
-        for k in range(q):
-            for m in range(q):
-                pull = _bound_along(tree, work, n, k, own.upper[e, k * q + j])
-                size = max(
-                    size, _bound_along(tree, work, n, m + 1, own.lower[e, j * q + m]) * abs(work.E[n, m, k]) * pull
-                )
-        own.scale[r + j] = max(own.scale[r + j], size)
+        size = own.scale[r + j]
+        for m in range(q):
+            for k in range(q):
+                size = max(size, lower[j * q + m] * abs(work.E[n, m, k]) * upper[k * q + j])
+        own.scale[r + j] = size
 
 
 @njit(inline="always")
-def _bound_along(tree, work, n, k, wrench):
-    """A bound of `_along` of a wrench (6,)."""
-    force, arm = math.sqrt(dot(vector(wrench), vector(wrench))), vector(work.offset[k, n])
-    if tree.motion[n] == SLIDE:
-        return force
-    return math.sqrt(dot(turn_of(wrench), turn_of(wrench))) + force * math.sqrt(dot(arm, arm))
+def _bound_along(slides, length, wrench):
+    """A bound of `_along` of a wrench (6,), about a centre that is ``length`` from the joint."""
+    force = math.sqrt(dot(vector(wrench), vector(wrench)))
+    return force if slides else math.sqrt(dot(turn_of(wrench), turn_of(wrench))) + force * length
 
 
 @njit
 def pass_closures(plan, tree, closures, work, n, i):
     """Eliminate link n, of the joint of the body in slot i, from the fills (q q, 6) and K (entries,)."""
-    own, q = work.closures, work.position.shape[0] - 1
-    first, last = plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
-    pair = closures.pair[n]
+    own, q, n = work.closures, natural(work.position.shape[0] - 1), natural(n)
+    first, last = natural(plan.loops.fill_pass[i]), natural(plan.loops.fill_first[i + 1])
+    pair, column = natural(closures.pair[n]), own.column[0]
     for e in range(first, last):
-        _measure_terms(plan, tree, closures, work, n, e)
         rise, reach = own.rise[pair + e - first], own.reach[pair + e - first]
+        _measure_terms(plan, tree, closures, work, n, e, rise, reach)
         for j in range(q):
             for k in range(q):
                 rise[j * q + k] = _along(tree, work, n, k + 1, own.lower[e, j * q + k])
         for k in range(q):
+            for m in range(q):
+                column[m] = _along(tree, work, n, m, own.upper[e, m * q + k])
             for j in range(q):
                 total = 0.0
                 for m in range(q):
-                    total += work.E[n, j, m] * _along(tree, work, n, m, own.upper[e, m * q + k])
+                    total += work.E[n, j, m] * column[m]
                 reach[j * q + k] = total
         for j in range(q):
-            for k in range(q):
-                for m in range(q):
+            for m in range(q):
+                for k in range(q):
                     add_scaled6(own.lower[e, j * q + k], -rise[j * q + m], work.V[n, m * q + k])
                     add_scaled6(own.upper[e, j * q + k], -reach[m * q + k], work.U[n, j * q + m])
     for e in range(first, last):
@@ -318,11 +322,10 @@ def pass_closures(plan, tree, closures, work, n, i):
             s = (plan.loops.fill_row[f] - closures.rows[0]) * q
             rise, reach = own.rise[pair + e - first], own.reach[pair + f - first]
             for j in range(q):
-                for k in range(q):
-                    total = 0.0
-                    for m in range(q):
-                        total += rise[j * q + m] * reach[m * q + k]
-                    own.K[closures.start[r + j] + s + k] -= total
+                at = closures.start[r + j] + s
+                for m in range(q):
+                    for k in range(q):
+                        own.K[at + k] -= rise[j * q + m] * reach[m * q + k]
 
 
 @njit
