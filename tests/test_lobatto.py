@@ -390,6 +390,18 @@ def test_steps_that_are_too_long_are_reported():
         vi.simulate(problem, vi.Lobatto(0.0625, order=4))
     with pytest.raises(vi.UnresolvedError, match="smaller dt"):
         vi.simulate(problem, vi.Lobatto(0.0625, order=4, on_unresolved="raise"))
-    with pytest.raises(vi.ConvergenceError, match="could not be solved: it is too long") as caught:
-        vi.simulate(problem, vi.Lobatto(0.5, order=8))
+    with pytest.raises(vi.ConvergenceError, match="nor divided into 64: it is too long") as caught:
+        vi.simulate(problem, vi.Lobatto(5.0, order=4))
     assert caught.value.trajectory.t[0] == 0.0
+
+
+def test_a_step_that_cannot_be_solved_is_divided(tmp_path):
+    linkage = vi.mechanisms.four_bar()
+    motor = vi.PrescribedMotion("motor", joint=linkage.joints[0].name, position=lambda t: 200.0 * t**4)
+    mechanism = vi.Mechanism("fast", linkage.bodies, linkage.joints, forces=[motor])
+    run = vi.simulate(vi.Problem(mechanism, 1.0), vi.Lobatto(0.02, 6))
+    assert 0 < run.substeps < 500
+    assert np.abs(run.coordinates[linkage.joints[0].name] - 200.0 * run.t**4).max() < 1e-12
+    assert np.max(run.drift) < 1e-13
+    blocks = vi.Recording(diagnostics_every=3)
+    assert np.array_equal(vi.simulate(vi.Problem(mechanism, 1.0), vi.Lobatto(0.02, 6), blocks).position, run.position)

@@ -219,14 +219,14 @@ class Variational(Method):
         problem = replace(problem, state=checked_start(problem.mechanism, problem.start()))
         schemes = schemes_of(self.order, self.scheme)
         if collocate:
-            schemes = collocations(_lobatto().orders) + schemes
+            schemes = collocations(_lobatto().orders, _lobatto().cost(problem.mechanism)) + schemes
         return chosen_step(problem, wanted, schemes, self.tol, self._made)
 
     def _may_collocate(self, problem: Problem, recording: Recording) -> bool:
         """Return whether "auto" may take `Lobatto`: it supports the mechanism and all the arguments."""
         default = Variational(dt=self.dt, energy_error=self.energy_error, on_unresolved=self.on_unresolved)
         plain = vars(self) == vars(default) and self.on_unresolved != "substep" and recording.output_times is None
-        if not plain or problem.force or problem.torque or not _lobatto().may_be_chosen(problem.mechanism):
+        if not plain or problem.force or problem.torque:
             return False
         try:
             _lobatto()(dt=1.0).check(problem.mechanism)
@@ -335,7 +335,7 @@ def choose_step(
 ) -> StepChoice:
     """Return the method and the step of `simulate` that keep the energy to ``energy_error`` at the least cost.
 
-    The method is a scheme of `Variational`, or `Lobatto` for trees of hinges where it is cheaper. Trial runs go over
+    The method is a scheme of `Variational`, or `Lobatto` where it takes the mechanism and is cheaper. Trial runs go over
     the first part of the motion, until its fastest part was seen. The error of a method falls with a power of its step,
     which the trials of a few steps show. The same arguments give the same choice to the bit. Motions that get much
     faster after the trials have larger errors.

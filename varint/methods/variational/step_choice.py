@@ -97,7 +97,8 @@ class StepChoice(Shown):
         The largest in the trial run, of the largest kinetic energy there.
     cost : float
         Evaluations of the equations of a stage in a simulated second: one at its start, and one a Newton iteration.
-        Start and iterations of a step of collocation of order p count as p - 2 of them.
+        Start and iterations of a step of collocation of order p count as p - 2 of them, or 2 p - 4 for mechanisms
+        with loops or other joints than hinges.
     span : float
         s, of the trial runs, from the start on.
     reason : str
@@ -188,15 +189,15 @@ def schemes_of(order: int | None, scheme: str | None) -> list[Candidate]:
     return [Candidate(each.name, each.order, each.stages.size, 1.0) for each in schemes]
 
 
-def collocations(orders: Sequence[int]) -> list[Candidate]:
-    """Return collocation of these orders, the highest first.
+def collocations(orders: Sequence[int], cost: float) -> list[Candidate]:
+    """Return collocation of these orders, the highest first; ``cost`` over that of hinges in a tree.
 
-    Start and iterations of a step take 1.7 to 2.2, 3.2 to 4.7, 4.3 to 8.6 and 5.9 to 12 times a stage of order 4, at
+    For these, start and iterations of a step take 1.7 to 2.2, 3.2 to 4.7, 4.3 to 8.6 and 5.9 to 12 times a stage of order 4, at
     orders 4 to 10, with 30 links to one. The margin makes steps half as long as the margin of the schemes would: where
     motions get faster later, a step may become too long to be solved, and such steps are not divided.
     """
     return [
-        Candidate(named_collocation(order), order, order - 2.0, order - 2.0, MARGIN * SHORTER**order)
+        Candidate(named_collocation(order), order, cost * (order - 2), cost * (order - 2), MARGIN * SHORTER**order)
         for order in sorted(orders)[::-1]
     ]
 
