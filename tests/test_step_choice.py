@@ -87,7 +87,7 @@ def test_the_cheapest_is_taken_and_the_reason_shows_the_trials():
     found = vi.choose_step(vi.mechanisms.double_pendulum(), 5.0, energy_error=1e-5)
     rows = re.findall(r"^([\w-]+(?: \d+)?)  +([\d.e-]+) +([\d.e-]+) +([\d.e+]+)(  chosen)?$", found.reason, re.M)
     assert len({scheme for scheme, *_ in rows}) >= 5
-    margins = {scheme: 3.0 * 2.0 ** int(scheme.removeprefix("lobatto ")) for scheme, *_ in rows if "lobatto" in scheme}
+    margins = {scheme: 3.0 * 1.4 ** int(scheme.removeprefix("lobatto ")) for scheme, *_ in rows if "lobatto" in scheme}
     good = [(float(cost), name) for name, _, error, cost, _ in rows if float(error) <= 1e-5 / margins.get(name, 3.0)]
     assert margins
     assert min(good)[1] == found.scheme

@@ -49,7 +49,8 @@ BODY_STAGES = 400_000  # of a trial run, at most: smaller steps are extrapolated
 MEMORY = 64e6  # bytes of the nodes of a trial run
 NODE = 8 * 13  # bytes a body
 COLLOCATION = "lobatto "  # begins the names of orders of `varint.Lobatto` among the methods to choose
-SHORTER = 2.0  # times shorter steps of collocation
+SHORTER = 1.4  # times shorter steps of collocation
+SHARPENED = 1.5  # times the cost of stages whose last increment is in double-double, from order 6 on
 STUCK = 0.5  # observed order below which smaller steps lead nowhere
 Make = Callable[[str, float], Method]
 
@@ -96,7 +97,8 @@ class StepChoice(Shown):
     expected_error : float
         The largest in the trial run, of the largest kinetic energy there.
     cost : float
-        Evaluations of the equations of a stage in a simulated second: one at its start, and one a Newton iteration.
+        Evaluations of the equations of a stage in a simulated second: one at its start, and one a Newton iteration;
+        of schemes of order 6 and above these count one and a half times.
         Start and iterations of a step of collocation of order p count as p - 2 of them, or 2 p - 4 for mechanisms
         with loops or other joints than hinges.
     span : float
@@ -186,15 +188,16 @@ def schemes_of(order: int | None, scheme: str | None) -> list[Candidate]:
         schemes = [named] if scheme is not None else [s for s in SCHEMES.values() if s.order == named.order]
     else:
         schemes = sorted((s for s in SCHEMES.values() if not s.staggered), key=lambda s: -s.order)
-    return [Candidate(each.name, each.order, each.stages.size, 1.0) for each in schemes]
+    cost = {each.name: SHARPENED if each.sharpened else 1.0 for each in schemes}
+    return [Candidate(each.name, each.order, cost[each.name] * each.stages.size, cost[each.name]) for each in schemes]
 
 
 def collocations(orders: Sequence[int], cost: float) -> list[Candidate]:
     """Return collocation of these orders, the highest first; ``cost`` over that of hinges in a tree.
 
     For these, start and iterations of a step take 1.7 to 2.2, 3.2 to 4.7, 4.3 to 8.6 and 5.9 to 12 times a stage of order 4, at
-    orders 4 to 10, with 30 links to one. The margin makes steps half as long as the margin of the schemes would: where
-    motions get faster later, a step may become too long to be solved, and such steps are not divided.
+    orders 4 to 10, with 30 links to one. The margin makes steps shorter than the margin of the schemes would: errors of
+    high order grow most where motions get faster later.
     """
     return [
         Candidate(named_collocation(order), order, cost * (order - 2), cost * (order - 2), MARGIN * SHORTER**order)
@@ -344,7 +347,7 @@ class _Trials:
         lines = [
             f"Trial runs of '{self.mechanism.name}' over the first {self.span:.4g} s; wanted: an energy error of"
             f" {wanted:g} of the largest kinetic energy, allowed in the trials: {wanted / MARGIN:.3g}, of collocation"
-            f" {SHORTER:g}^order times less, for steps {1 / SHORTER:g} times as long.",
+            f" {SHORTER:g}^order times less.",
             f"{'scheme':{width}}  {'dt (s)':>10}  {'energy error':>12}  evaluations a second",
         ]
         for trial in self.done:
