@@ -336,9 +336,9 @@ def choose_step(
     """Return the method and the step of `simulate` that keep the energy to ``energy_error`` at the least cost.
 
     The method is a scheme of `Variational`, or `Lobatto` where it takes the mechanism and is cheaper. Trial runs go
-    over the first part of the motion, until its fastest part was seen. The error of a method falls with a power of its step,
-    which the trials of a few steps show. The same arguments give the same choice to the bit. Motions that get much
-    faster after the trials have larger errors.
+    over the first part of the motion, until its fastest part was seen. The error of a method falls with a power of its
+    step, which the trials of a few steps show. The same arguments give the same choice to the bit. Motions that get
+    much faster after the trials have larger errors.
 
     Parameters
     ----------

@@ -196,8 +196,8 @@ def collocations(orders: Sequence[int], cost: float) -> list[Candidate]:
     """Return collocation of these orders, the highest first; ``cost`` over that of hinges in a tree.
 
     For these, start and iterations of a step take 1.7 to 2.2, 3.2 to 4.7, 4.3 to 8.6 and 5.9 to 12 times a stage of
-    order 4, at orders 4 to 10, with 30 links to one. The margin makes steps shorter than the margin of the schemes would: errors of
-    high order grow most where motions get faster later.
+    order 4, at orders 4 to 10, with 30 links to one. The margin makes steps shorter than the margin of the schemes
+    would: errors of high order grow most where motions get faster later.
     """
     return [
         Candidate(named_collocation(order), order, cost * (order - 2), cost * (order - 2), MARGIN * SHORTER**order)
