@@ -1,6 +1,8 @@
 """Efforts and muscles of motions that are given as tables: closed forms of one joint, mass of muscles, loops, input."""
 
+import dataclasses
 import math
+import re
 
 import numpy as np
 import pytest
@@ -294,3 +296,21 @@ def test_a_rotor_that_is_coupled_needs_no_table():
     more = sum(-arms[name] * (found.tension[name][20] - plain.tension[name][20]) for name in MUSCLES)
     more += found.residual["elbow"][20] - plain.residual["elbow"][20]
     assert more == pytest.approx(moment * ratio**2 * second[20], rel=1e-4)
+
+
+def test_missing_tables_name_joints_that_others_follow():
+    """Of two joints that are coupled the table of one is enough; a rotor of an armature follows its joint."""
+    turned = vi.Body("turned", mass=0.1, inertia=0.01 * np.eye(3))
+    geared = vi.Coupling("geared", terms=[("elbow", 0, 1.0), ("axle", 0, -1.0)])
+    arm = one_joint(*flexors())
+    cases = {"turned": "'axle' (or of 'elbow', coupled to it) are missing", "rotor of elbow": "'elbow' are missing"}
+    for name, words in cases.items():
+        axle = "axle" if name == "turned" else name
+        hinge = vi.Revolute(axle, "world", name, point=(0, 0, 0), axis=(0, 0, 1))
+        tie = dataclasses.replace(geared, terms=[("elbow", 0, 1.0), (axle, 0, -1.0)])
+        bodies = [dataclasses.replace(turned, name=name), *arm.bodies]
+        mechanism = vi.Mechanism("geared", bodies, [hinge, *arm.joints], forces=[*arm.forces, tie])
+        with pytest.raises(vi.ArgumentError, match=re.escape(words)):
+            vi.static_optimization(mechanism, T, {})
+        found = vi.static_optimization(mechanism, T, {"elbow": swing(T)[0]})
+        assert sorted(found.activation) == sorted(MUSCLES)

@@ -57,21 +57,38 @@ def joint_motion(mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, A
         shape = (times.size,) if size == 1 else (times.size, size)
         if name in coordinates:
             q[:, own] = array_of(coordinates[name], shape, f"coordinates of '{name}'", ArgumentError).reshape(-1, size)
+    missing: dict[str, int] = {}
     for name, own in tree.columns.items():
         size = own.stop - own.start
         if not size or name in coordinates:
             continue
         leader = _leader(mechanism, name, coordinates) if size == 1 else None
         if leader is None:
-            cut = [given for given in coordinates if given not in tree.columns]
-            more = f". Those of {names_text(cut)} do not count: loops are cut there" if cut else ""
-            raise ArgumentError(
-                f"coordinates: those of joint '{name}' are missing, as T numbers, or T rows of {size}{more}"
-            )
+            missing[name] = size
+            continue
         joint, number, ratio = leader
         q[:, own.start] = ratio * q[:, tree.columns[joint].start + number]
+    if missing:
+        raise _missing(mechanism, missing, [name for name in coordinates if name not in tree.columns])
     spline = make_interp_spline(times, q, DEGREE)
     return JointMotion(times, q, spline(times, 1), spline(times, 2))
+
+
+def _missing(mechanism: Mechanism, missing: Mapping[str, int], cut: list[str]) -> ArgumentError:
+    """The error for joints without a table, with the sizes of their coordinates; ``cut``: joints that have one in vain.
+
+    Rotors follow their joints: they are named if nothing else is missing. One of two joints that are coupled is enough.
+    """
+    named = [name for name in missing if name not in mechanism.rotors] or list(missing)
+    first = named[0]
+    tied = [name for name in named if _leader(mechanism, first, {name: 0.0}) or _leader(mechanism, name, {first: 0.0})]
+    or_tied = f" (or of {names_text(tied)}, coupled to it)" if tied else ""
+    others = [name for name in named[1:] if name not in tied]
+    more = f", and those of {names_text(others)}" if others else ""
+    more += f". Those of {names_text(cut)} do not count: loops are cut there" if cut else ""
+    return ArgumentError(
+        f"coordinates: those of joint '{first}'{or_tied} are missing, as T numbers, or T rows of {missing[first]}{more}"
+    )
 
 
 def _leader(mechanism: Mechanism, name: str, given: Mapping[str, ArrayLike]) -> tuple[str, int, float] | None:
