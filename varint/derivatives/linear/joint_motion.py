@@ -134,7 +134,11 @@ def required_efforts(equations: EquationsOfMotion, motion: JointMotion) -> Requi
     for k, (t, q, rates, second) in enumerate(zip(*motion, strict=True)):
         gap, _, jacobian = equations.violations(q, rates)
         if np.abs(gap).max(initial=0.0) > largest:
-            raise ArgumentError(f"coordinates open loops or couplings by {np.abs(gap).max():.3g} m at t = {t:g} s")
+            row = int(np.abs(gap).argmax())
+            raise ArgumentError(
+                f"coordinates open loops or couplings by {np.abs(gap[row]):.3g} (m, rad) at t = {t:g} s, most at"
+                f" {equations._row_label(row)}: give a table that keeps to it"
+            )
         rows.append(jacobian.copy())
         along[k] = equations.mass_matrix(q) @ second - equations.force(t, q, rates)
     return Required(along, np.array(rows))

@@ -62,6 +62,10 @@ class Couplings:
         targets = np.array([x for name, n in self._sizes() for x in memory.get(name, [np.nan] * n)], dtype=float)
         return np.where(np.abs(targets - there) <= DRIFTED, targets, there)
 
+    def force_of(self, row: int) -> str:
+        """Return the name of the force that has a row."""
+        return [name for name, size in self._sizes() for _ in range(size)][row]
+
     def memory(self, targets: np.ndarray) -> dict[str, np.ndarray]:
         """Return the ``targets`` (m,) by force."""
         parts = np.split(targets, np.cumsum([n for _, n in self._sizes()])[:-1])

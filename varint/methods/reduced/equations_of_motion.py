@@ -30,6 +30,7 @@ from varint.results.path_energies import path_pieces
 from varint.results.quantities import kinetic_energy, potential_energy
 from varint.step.configuration import follow_measured
 from varint.step.laws import evaluate_laws, law_potential
+from varint.step.plan import JOINT
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -258,6 +259,15 @@ class EquationsOfMotion(Shown):
         """Return gaps (m,) of loops and couplings, m, rad, their rates (m,), and G (m, nq); m may be zero."""
         self._place(q, qdot)
         return self._equations.violations(self._equations.work.q, self._equations.work.rates)
+
+    def _row_label(self, row: int) -> str:
+        """Return the joint, coupling or attachment of a row of `violations`, "joint 'NAME'", for messages."""
+        closures, couplings = self._equations.closures, self._equations.couplings
+        if row >= len(closures):
+            return self.mechanism.force(couplings.force_of(row - len(closures))).label
+        part = int(closures.first[row])
+        whose = closures.whole.rows.role[closures.rows[part]] == JOINT
+        return self.mechanism.joints[int(closures.joint[part])].label if whose else "an attachment or a constraint"
 
     def closed(self, q: ArrayLike, qdot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return q and dq (nq,) without gaps of loops and couplings, nor rates of gaps: changed by the least motion.
