@@ -1,19 +1,10 @@
-"""Sentences of the pages are short: below twenty words on average, and no longer than today where they are longer."""
+"""Sentences of every page are short: below twenty words on average."""
 
 import re
 from pathlib import Path
 
 DOCS = Path(__file__).parent.parent / "docs"
 MOST = 20.0  # words of a sentence, average of a page
-LONGER = {  # pages above, and the average that each must not exceed
-    "speed": 24.8,
-    "theory": 23.3,
-    "gradients": 23.0,
-    "redmax": 22.9,
-    "beams": 22.2,
-    "runs": 22.3,
-    "architecture": 21.9,
-}
 
 
 def sentences(page: str) -> list[str]:
@@ -34,7 +25,7 @@ def average(page: str) -> float:
 
 def test_sentences_of_every_page_are_short():
     averages = {path.stem: average(path.read_text(encoding="utf-8")) for path in DOCS.glob("*.md")}
-    assert {name: value for name, value in averages.items() if not value < LONGER.get(name, MOST)} == {}
+    assert {name: value for name, value in averages.items() if not value < MOST} == {}
 
 
 def test_words_of_sentences_are_counted():
