@@ -56,3 +56,11 @@ def test_info_shows_the_rates_and_the_energy_of_the_start(tmp_path, capsys):
     assert told["kinetic_energy"] == pytest.approx(run.kinetic[0])
     assert main(["info", str(tmp_path / "crank.json")]) == 0
     assert "'crank pivot' 2 rad/s" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_shown_state_says_what_rates_a_run_starts_with():
+    mech = crank(rate=2.0)
+    assert repr(mech.show()).endswith("A run starts with joint 'crank pivot' at 2 rad/s, by prescribedmotion 'drive'")
+    assert "at 2 rad/s, by prescribedmotion &#x27;drive&#x27;</p>" in mech.show()._repr_html_()
+    assert "at the rate of its position" in repr(crank(position=lambda t: 0.1 * t).show())
+    assert "A run starts" not in repr(vi.mechanisms.four_bar().show())

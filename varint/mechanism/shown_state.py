@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import islice
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from varint.base.display import html_table, numbers_text, value_text
 from varint.kinematics.frames import joint_coordinates, joint_rates
+from varint.model.forces.driven import Driven
 from varint.model.motion import coordinate_units
 from varint.model.state import LISTED, State
 from varint.model.structure import Structure
@@ -56,13 +58,24 @@ class ShownState:
             )
             if len(items) > LISTED
         ]
-        return "\n".join([title, *_aligned(OF_BODIES, bodies), *_aligned(OF_JOINTS, joints), *more])
+        tables = *_aligned(OF_BODIES, bodies), *_aligned(OF_JOINTS, joints)
+        return "\n".join([title, *tables, *more, *self._prescribed()])
+
+    def _prescribed(self) -> list[str]:
+        """Return a line on each joint whose rate a run takes from a prescribed motion, not from the state."""
+        lines = []
+        for force in self.mechanism.forces:
+            if isinstance(force, Driven):
+                rate, unit = force.constant_rate, coordinate_units(self.mechanism.joint(force.joint))[force.coordinate]
+                value = "the rate of its position" if rate is None else f"{value_text(rate)} {unit or '1'}/s"
+                lines.append(f"A run starts with joint '{force.joint}' at {value}, by {force.label}")
+        return lines
 
     def _repr_html_(self) -> str:
         bodies, joints = self._rows()
-        return html_table(OF_BODIES, bodies, f"State of {value_text(self.mechanism.name)}", LISTED) + html_table(
-            OF_JOINTS, joints, most=LISTED
-        )
+        title = f"State of {value_text(self.mechanism.name)}"
+        lines = "".join(f"<p>{escape(line)}</p>" for line in self._prescribed())
+        return html_table(OF_BODIES, bodies, title, LISTED) + html_table(OF_JOINTS, joints, most=LISTED) + lines
 
 
 def _text(values: np.ndarray) -> str:
