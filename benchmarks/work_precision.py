@@ -1,4 +1,4 @@
-"""Work against precision beside MuJoCo's RK4: ten violent seconds, an hour of a mild motion; and of loops by our own.
+"""Work against precision beside MuJoCo's RK4: ten violent seconds, an hour of a mild motion; and loops.
 
     python benchmarks/work_precision.py [violent] [hour] [loops]
 
@@ -28,14 +28,18 @@ CASES = {  # links, angle from hanging, rad, duration, s, the longest run, s of 
     "violent": [(2, np.pi / 2, 10.0, 0.3), (10, np.pi / 2, 10.0, 1.0), (50, np.pi / 2, 10.0, 3.0)],
     "hour": [(2, 0.3, 3600.0, 9.0)],
 }
-LINKAGES = ("four_bar", "slider_crank", "bricard", "jansen_leg", "rhombus_chain")
-SECONDS = 4.0  # of each, from the start of the catalogue
-ON_LOOPS = (
-    vi.Variational(0.001, 4),
-    vi.Variational(0.008, 6),
-    vi.Lobatto(0.0125, 8, on_unresolved="ignore"),
-    vi.Lobatto(0.008, 8, on_unresolved="ignore"),
-)
+LINKAGES = {  # name in the catalogue, arguments, duration, s, the longest run, s of the clock
+    "four_bar": ({}, 10.0, 1.5),
+    "slider_crank": ({}, 10.0, 1.5),
+    "bricard": ({}, 10.0, 1.5),
+    "rhombus_chain": ({"m": 4}, 4.0, 3.0),
+    "stewart_platform": ({}, 4.0, 3.0),
+    "minitaur": ({}, 2.0, 4.0),
+    "andrews_squeezer": ({}, 0.1, 1.0),
+}
+ON_LOOPS = ("mujoco:rk4", "order 4", "order 6", "Lobatto 6", "Lobatto 8", "Lobatto 10", "dop853")
+LOOP_ERRORS = (1e-4, 1e-6, 1e-8, 1e-10)  # of the energy, over the largest kinetic energy
+TOLERANCES = [10.0 ** -(k / 2) for k in range(8, 27)]
 METHODS = (
     {"mujoco:rk4": lambda dt: vi.Peer("mujoco:rk4", dt=dt)}
     | {f"order {order}": lambda dt, order=order: vi.Variational(dt, order, on_unresolved="ignore") for order in ORDERS}
@@ -89,20 +93,47 @@ def table(name):
     print("\n".join([f"{name}, {time.perf_counter() - began:.0f} s", "", *lines, ""]), flush=True)
 
 
+def series(label, duration):
+    """Methods from coarse to fine."""
+    if label == "dop853":
+        return [vi.Reduced("dop853", rtol=rtol, dt=duration / 1000) for rtol in TOLERANCES]
+    return [METHODS[label](duration / round(duration / dt)) for dt in STEPS]
+
+
+def error_and_time(problem, method):
+    """The largest error of the energy over the largest kinetic energy, infinite where the run broke off, and seconds."""
+    try:
+        run = vi.simulate(problem, method)
+    except vi.ConvergenceError:
+        return np.inf, 0.0
+    return float(np.abs(run.energy - run.energy[0]).max() / run.kinetic.max()), run.wall_time
+
+
 def loops():
-    """Energy error over the largest kinetic energy, and ms for a simulated second, of linkages by our own methods."""
-    titles = [f"{method.title}, {1e3 * method.dt:g} ms" for method in ON_LOOPS]
-    print(f"| mechanism | {' | '.join(titles)} |", "|---|" + "---|" * len(titles), sep="\n")
-    for name in LINKAGES:
-        mechanism = getattr(vi.mechanisms, name)()
-        problem, best = vi.Problem(mechanism, SECONDS), [np.inf] * len(ON_LOOPS)
-        runs = [vi.simulate(problem, method) for method in ON_LOOPS]
-        errors = [np.abs(run.energy - run.energy[0]).max() / run.kinetic.max() for run in runs]
+    """Milliseconds for a simulated second of linkages, at energy errors over the largest kinetic energy."""
+    print(f"| mechanism | error | {' | '.join(ON_LOOPS)} |", "|---|---|" + "---|" * len(ON_LOOPS), sep="\n")
+    for name, (arguments, duration, longest) in LINKAGES.items():
+        mechanism = getattr(vi.mechanisms, name)(**arguments)
+        problem = vi.Problem(mechanism, duration)
+        rows = {label: [] for label in ON_LOOPS}
+        for label in ON_LOOPS:
+            for number, method in enumerate(series(label, duration)):
+                error, seconds = error_and_time(problem, method)
+                if error <= COARSEST:
+                    rows[label].append([number, error, np.inf])
+                if error < 0.1 * LOOP_ERRORS[-1] or seconds > longest:
+                    break
         for _ in range(ROUNDS):
-            for k, method in enumerate(ON_LOOPS):
-                best[k] = min(best[k], vi.simulate(problem, method, LAST).wall_time)
-        cells = [f"{error:.1e}, {1e3 * s / SECONDS:.1f} ms" for error, s in zip(errors, best, strict=True)]
-        print(f"| {mechanism.name} | {' | '.join(cells)} |", flush=True)
+            for label in ON_LOOPS:
+                methods = series(label, duration)
+                for row in rows[label]:
+                    row[2] = min(row[2], vi.simulate(problem, methods[row[0]], LAST).wall_time)
+        for wanted in LOOP_ERRORS:
+            times = (time_at(rows[label], 1, wanted, 2) for label in ON_LOOPS)
+            cells = ["" if t is None else f"{1e3 * t / duration:.3g}" for t in times]
+            print(f"| {mechanism.name} | {wanted:g} | {' | '.join(cells)} |", flush=True)
+        least = (min((row[1] for row in rows[label]), default=np.inf) for label in ON_LOOPS)
+        print(f"| | least | {' | '.join(f'{error:.0e}' for error in least)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -26,10 +26,9 @@ def pendulum(**more):
     return vi.Mechanism("pendulum", [body], [pivot], start=SWING, **more)
 
 
-def on_a_screw():
-    """The same on a screw, which `varint.Lobatto` does not support."""
-    pivot = vi.Helical("pivot", "world", "bob", point=(0, 0, 0), axis=(0, 1, 0), lead=0.01)
-    return vi.Mechanism("pendulum", pendulum().bodies, [pivot], start=SWING)
+def before_a_stop():
+    """The same with a hard stop that it does not reach, which `varint.Lobatto` does not support."""
+    return pendulum(forces=[vi.JointStop("stop", joint="pivot", upper=3.0)])
 
 
 def error_of(run):
@@ -98,16 +97,16 @@ def test_the_cheapest_is_taken_and_the_reason_shows_the_trials():
 
 @pytest.mark.slow
 def test_a_run_with_dt_auto_says_what_was_chosen(capsys):
-    run = vi.simulate(on_a_screw(), 5.0, dt="auto", energy_error=1e-6)
+    run = vi.simulate(before_a_stop(), 5.0, dt="auto", energy_error=1e-6)
     told, chosen = capsys.readouterr().err, run.settings["chosen"]
     assert re.fullmatch(rf"varint: dt = .*\({run.settings['scheme']}\) .* energy error of 1e-06: .*\n", told)
     assert chosen["energy_error"] == 1e-6
     assert "Trial runs of 'pendulum'" in chosen["reason"]
     assert error_of(run) <= 1e-6
-    found = vi.choose_step(on_a_screw(), 5.0, energy_error=1e-6)
+    found = vi.choose_step(before_a_stop(), 5.0, energy_error=1e-6)
     assert (run.settings["dt"], run.settings["scheme"]) == (found.dt, found.scheme)
     assert found.method.arguments() == vi.Variational.arguments()
-    assert vi.simulate(on_a_screw(), 5.0, dt="auto").settings["chosen"]["energy_error"] == 1e-4
+    assert vi.simulate(before_a_stop(), 5.0, dt="auto").settings["chosen"]["energy_error"] == 1e-4
 
 
 @pytest.mark.slow
@@ -163,7 +162,7 @@ def test_studies_take_schemes():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [pendulum, on_a_screw])
+@pytest.mark.parametrize("make", [pendulum, before_a_stop])
 def test_a_run_goes_on_with_the_step_chosen_for_it(make, tmp_path, capsys):
     path, pendulum = tmp_path / "run.h5", make
     first = vi.simulate(pendulum(), 1.0, dt="auto", energy_error=1e-6, output=path)

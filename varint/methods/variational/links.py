@@ -10,9 +10,10 @@ from varint.kinematics.frames import JointFrames
 from varint.mechanism.mechanism import Mechanism
 from varint.model.joints.base import Joint, X, Y, Z
 from varint.model.motion import Ball, Motion, Shift, Slide, Turn
+from varint.model.product_joint import Product
 from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix, vector_from_matrix
 from varint.model.state import State
-from varint.step.collocation.records import SLIDE, TURN, WELD, ClosedLoops, LinkTree
+from varint.step.collocation.records import SCREW, SLIDE, TURN, WELD, ClosedLoops, LinkTree
 from varint.step.plan import Plan
 
 FLIGHT: tuple[Motion, ...] = (Slide(X), Slide(Y), Slide(Z), Ball())  # motions of a body that hangs from nothing
@@ -34,8 +35,10 @@ class ChainLink(NamedTuple):
     lever: np.ndarray
     turned: np.ndarray
     coordinate: float
+    pitch: float = 0.0
 
 
+ROUND_OFF = 1e-12  # of a twist: pitches that are smaller are of a turn
 AT_CENTRE = JointSide(np.eye(3), np.zeros(3))
 
 
@@ -47,16 +50,26 @@ def tree_joints(mechanism: Mechanism) -> list[tuple[int, Joint | None]]:
 
 
 def check_links(mechanism: Mechanism, called: str) -> None:
-    """Raise ArgumentError for the first joint of the tree with other motions than turns, slides and balls.
+    """Raise ArgumentError for the first joint of the tree with other motions than turns, slides, screws and balls.
 
     ``called``: the method, for the message.
     """
     for _, joint in tree_joints(mechanism):
-        if joint is not None and not all(isinstance(motion, Turn | Slide | Ball | Shift) for motion in joint.allowed):
+        if joint is not None and not all(map(_is_of_links, joint.allowed)):
             raise ArgumentError(
-                f"{called} moves bodies by turns and slides, and joint '{joint.name}' is a {type(joint).__name__},"
-                " along a curve or screw: use varint.Variational"
+                f"{called} moves bodies by turns, slides and screws, and joint '{joint.name}' is a"
+                f" {type(joint).__name__}, along a curve: use varint.Variational"
             )
+
+
+def _is_of_links(motion: Motion) -> bool:
+    """Return whether a motion is one of links: a turn, slide or ball, or a product that is one constant screw."""
+    if not isinstance(motion, Product):
+        return isinstance(motion, Turn | Slide | Ball | Shift)
+    linear = np.zeros((4, 4))
+    linear[1, 0] = 1.0
+    one = motion.size == 1 and motion.screw.shape[:3] == (1, 1, 1)
+    return one and np.array_equal(motion.power[0, 0, 0], linear) and np.array_equal(motion.base[0, 0], np.eye(4))
 
 
 def is_tree_of_hinges(mechanism: Mechanism) -> bool:
@@ -104,7 +117,7 @@ def link_tree(mechanism: Mechanism, state: State) -> tuple[LinkTree, np.ndarray,
             last = len(links) - 1
         slots[last] = int(compiled.slot[body])
         last_of[body] = last
-    motion, axis, anchor, lever, turned, coordinate = (np.array(part) for part in zip(*links, strict=True))
+    motion, axis, anchor, lever, turned, coordinate, pitch = (np.array(part) for part in zip(*links, strict=True))
     parent, slot = np.array(parents), np.array(slots)
     nl = len(links)
     carrying = np.flatnonzero(slot >= 0)  # links with a body
@@ -120,6 +133,7 @@ def link_tree(mechanism: Mechanism, state: State) -> tuple[LinkTree, np.ndarray,
         parent=parent,
         motion=motion,
         axis=axis,
+        pitch=pitch,
         anchor=anchor,
         lever=lever,
         unit=np.where(motion == SLIDE, compiled.length, 1.0),
@@ -164,6 +178,11 @@ def _chain(
             balls.append(len(links))
             links.append(ChainLink(TURN, np.eye(3)[X], d, none, P @ matrix_from_vector(value), 0.0))
             links += [ChainLink(TURN, np.eye(3)[axis], none, none, np.eye(3), 0.0) for axis in (Y, Z)]
+        elif isinstance(motion, Product):
+            link, point = _along_screw(motion.screw[0, 0, 0], float(value[0]))
+            links.append(link._replace(anchor=d + P @ point, turned=P))
+            P, d = np.eye(3), -point
+            continue
         else:
             assert isinstance(motion, Turn | Slide)
             kind = SLIDE if isinstance(motion, Slide) else TURN
@@ -174,6 +193,18 @@ def _chain(
     end, C = links[-1], P @ far.axes.T  # C: rotation of the body in the last link
     links[-1] = end._replace(axis=C.T @ end.axis, lever=far.origin - C.T @ d, turned=end.turned @ C)
     return links, balls
+
+
+def _along_screw(screw: np.ndarray, value: float) -> tuple[ChainLink, np.ndarray]:
+    """Return the link of a constant screw (6,), (angular, linear), and a point (3,), m, of its axis."""
+    w, v, none = screw[:3], screw[3:], np.zeros(3)
+    turning, sliding = float(np.linalg.norm(w)), float(np.linalg.norm(v))
+    if turning == 0.0:
+        return ChainLink(SLIDE, v / sliding, none, none, np.eye(3), sliding * value), none
+    axis, pitch = w / turning, float(w @ v) / turning**2
+    point = np.cross(w, v) / turning**2
+    kind = SCREW if abs(pitch) > ROUND_OFF * sliding else TURN
+    return ChainLink(kind, axis, none, none, np.eye(3), turning * value, pitch if kind == SCREW else 0.0), point
 
 
 def _links_of_sums(plan: Plan, body: np.ndarray, motion: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from varint.base.checks import choice
 from varint.base.clock import clock
 from varint.base.errors import ArgumentError, ConvergenceError, UnresolvedError, UnresolvedWarning, VarintError
-from varint.base.numba import STATE, allocate, role_arrays
+from varint.base.numba import STATE, STEP_STATE, allocate, role_arrays
 from varint.kinematics.turns import carrying, start_turns
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.stepped import PARTS, Grid, Marched, SteppedRun
@@ -59,8 +59,8 @@ class Lobatto(Marched):
     at once, by Newton's method in O(n). At the same energy error it takes a small part of the time of `Variational` of
     orders 4 to 8 (docs/work_precision.md).
 
-    Loops may be closed by any joint, redundant and overconstrained ones too; joints along a curve or screw are refused
-    by name in the tree of bodies. Joints are closed at all nodes. Forces that depend on pose, velocity and time, inputs
+    Loops may be closed by any joint, redundant and overconstrained ones too; joints along a curve are refused by name
+    in the tree of bodies. Joints are closed at all nodes. Forces that depend on pose, velocity and time, inputs
     of all kinds, prescribed motions and couplings are taken (docs/known_forces.md); the order holds where they are
     smooth. Springs need steps below about 3 over the frequency of their fastest oscillation.
     `gradient`, `Stepper` and adaptive steps need `Variational`.
@@ -322,9 +322,8 @@ class LobattoRun(SteppedRun):
 
     def _kept(self) -> dict[str, np.ndarray]:
         """Return arrays that the steps to come depend on, beside the arrays of collocation."""
-        efforts = self.ws.efforts
-        kept = {name: getattr(efforts, name) for name in ("work", "value_near", "target", "target_rate")}
-        return {"quat": self.ws.quat[0], "given": self.given, "slopes": self.slopes, **kept}
+        steps = {f"steps {name}": array for name, array in role_arrays(self.ws, STEP_STATE)}
+        return steps | {"given": self.given, "slopes": self.slopes}
 
     def _outputs(self, count: int) -> tuple[np.ndarray, ...]:
         """Return arrays of ``count`` recorded nodes, see `march_nodes`."""

@@ -13,6 +13,7 @@ import numpy as np
 from varint.step.collocation.records import NodeRule
 
 DIGITS = 60
+FURTHEST = {3: 1.1, 4: 2.4, 5: 3.9, 6: 5.4}  # rad: steps that turn a body as far turn it 0.3 % too far
 GRAIN = 2.0**-48  # of the smallest steps at which sums of a row have no rounding
 
 
@@ -65,7 +66,7 @@ def node_rule(s: int) -> NodeRule:
     stiffness[0, 1:] = stiffness[1:, 0] = -stiffness[1:, 1:].sum(axis=0)
     stiffness[0, 0] = -stiffness[0, 1:].sum()
     node, slope = np.array(c, dtype=float), np.array(D, dtype=float)
-    return NodeRule(node, np.array(weight, dtype=float), stiffness, slope, _ahead(node))
+    return NodeRule(node, np.array(weight, dtype=float), stiffness, slope, _ahead(node), np.array([FURTHEST[s]]))
 
 
 def _ahead(nodes: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ import math
 
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
-from varint.step.collocation.records import SLIDE
+from varint.step.collocation.records import SCREW, SLIDE
 from varint.step.configuration import place_anew
 from varint.step.constraints import follow_constraints, set_node_rates, set_node_targets, start_constraints
 from varint.step.dense import add_scaled6, rank_lu_factor, rank_lu_solve
@@ -272,7 +272,8 @@ def _measure_terms(plan, tree, closures, work, n, e, lower, upper):
     r, slides = (plan.loops.fill_row[e] - closures.rows[0]) * q, tree.motion[n] == SLIDE
     for k in range(q):
         arm, far = vector(work.offset[k, n]), vector(work.offset[k + 1, n])
-        length, beyond = math.sqrt(dot(arm, arm)), math.sqrt(dot(far, far))
+        pitch = abs(tree.pitch[n])
+        length, beyond = math.sqrt(dot(arm, arm)) + pitch, math.sqrt(dot(far, far)) + pitch
         for j in range(q):
             upper[k * q + j] = _bound_along(slides, length, own.upper[e, k * q + j])
             lower[j * q + k] = _bound_along(slides, beyond, own.lower[e, j * q + k])
@@ -358,7 +359,10 @@ def _along(tree, work, n, k, wrench):
     axis = vector(work.axis[k, n])
     if tree.motion[n] == SLIDE:
         return dot(axis, vector(wrench))
-    return dot(axis, add(turn_of(wrench), cross(vector(work.offset[k, n]), vector(wrench))))
+    along = dot(axis, add(turn_of(wrench), cross(vector(work.offset[k, n]), vector(wrench))))
+    if tree.motion[n] == SCREW:
+        along += tree.pitch[n] * dot(axis, vector(wrench))
+    return along
 
 
 @njit

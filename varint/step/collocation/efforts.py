@@ -14,7 +14,7 @@ import math
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, turn_of, vector, write
 from varint.step.collocation.closures import show_bodies
-from varint.step.collocation.records import SLIDE
+from varint.step.collocation.records import SCREW, SLIDE
 from varint.step.laws import has_potential, law_effort, law_potential
 from varint.step.nodes.efforts import evaluate_efforts, keep_turns
 
@@ -115,6 +115,8 @@ def push_nodes(plan, ws, tree, closures, rule, work, given, h):
             else:
                 turn = rotate(work.rotation[j, i], turn_of(gradient))
                 along = dot(axis, add(turn, cross(vector(work.offset[j, i]), vector(gradient))))
+                if tree.motion[i] == SCREW:
+                    along += tree.pitch[i] * dot(axis, vector(gradient))
             work.stiff[j, i] += h * rule.weight[j] * ws.efforts.sum_by_value[s] * along * along
             work.damp[j, i] += rule.weight[j] * ws.efforts.sum_by_rate[s] * along * along
 

@@ -1,7 +1,8 @@
 """Newton's matrix of a collocation step (steps.py): elimination of the bodies from the leaves on, in O(nb q^3).
 
 Wrenches of a body at the nodes j = 0 .. q - 1 depend on its motions x at the nodes k = 1 .. q, W = D x + w, once all it
-carries is eliminated. With its free motion N at the nodes, (axis x offset, axis) of a turn and (axis, 0) of a slide,
+carries is eliminated. With its free motion N at the nodes, (axis x offset, axis) of a turn, (axis, 0) of a slide, and
+of a screw the first and pitch times the second,
 the rigid motion T over the arm from the parent, the derivative K of N^T W by the motion that moves N, and that of the
 laws along the coordinate, L,
 
@@ -25,7 +26,7 @@ from varint.step.collocation.closures import (
     start_fills,
     yield_turns,
 )
-from varint.step.collocation.records import SLIDE, WELD
+from varint.step.collocation.records import SCREW, SLIDE, WELD
 from varint.step.dense import add_scaled6, dot6
 
 
@@ -67,7 +68,10 @@ def _free_motion(tree, work, j, i):
     axis = vector(work.axis[j, i])
     if tree.motion[i] == SLIDE:
         return axis, (0.0, 0.0, 0.0)
-    return cross(axis, vector(work.offset[j, i])), axis
+    line = cross(axis, vector(work.offset[j, i]))
+    if tree.motion[i] == SCREW:
+        line = add(line, scale(tree.pitch[i], axis))
+    return line, axis
 
 
 @njit(inline="always")
@@ -77,7 +81,10 @@ def _turned_motion(tree, work, j, i):
     if tree.motion[i] == SLIDE:
         return (0.0, 0.0, 0.0), cross(axis, force)
     push = cross(force, axis)
-    return scale(-1.0, push), add(cross(offset, push), cross(axis, vector(work.moment[j, i])))
+    turn = add(cross(offset, push), cross(axis, vector(work.moment[j, i])))
+    if tree.motion[i] == SCREW:
+        turn = add(turn, scale(-tree.pitch[i], push))
+    return scale(-1.0, push), turn
 
 
 @njit

@@ -5,19 +5,20 @@ from typing import Annotated
 
 from varint.base.numba import STATE, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2
 
-TURN, SLIDE, WELD = range(3)  # motions of a link
+TURN, SLIDE, SCREW, WELD = range(4)  # motions of a link
 
 
 @dataclass(frozen=True, eq=False)
 class LinkTree(CompiledRecord):
-    """A tree of links, each with one turn or slide against its parent; the world comes after all, at nl.
+    """A tree of links, each with one turn, slide or screw against its parent; the world comes after all, at nl.
 
     The last link of a joint is its body, the others have no mass. A parent comes before its children.
     """
 
     parent: Annotated[Int1, "nl"]
-    motion: Annotated[Int1, "nl"]  # TURN, SLIDE or WELD
+    motion: Annotated[Int1, "nl"]  # TURN, SLIDE, SCREW or WELD
     axis: Annotated[Float2, "nl 3"]  # unit vector, axes of the link
+    pitch: Annotated[Float1, "nl"]  # m/rad, of a screw, else zero
     anchor: Annotated[Float2, "nl 3"]  # m, from the centre of the parent to the joint, axes of the parent
     lever: Annotated[Float2, "nl 3"]  # m, from the centre of the link to the joint, axes of the link
     unit: Annotated[Float1, "nl"]  # of an increment that counts as one: 1 rad, or the size of the parts, m
@@ -51,6 +52,7 @@ class NodeRule(CompiledRecord):
     stiffness: Annotated[Float2, "s s"]  # sum over nodes i of weight_i l_j'(c_i) l_k'(c_i)
     slope: Annotated[Float2, "s s"]  # l_k'(c_j) of a step of length one, at node j
     ahead: Annotated[Float3, "s q past"]  # d: values at the nodes after the first by the last s + d of the past nodes
+    furthest: Annotated[Float1, "1"]  # rad, that a step may turn a link
 
 
 @dataclass(frozen=True, eq=False)

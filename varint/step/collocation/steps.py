@@ -13,8 +13,9 @@ joints allow, for all nodes but the last, where they are the momenta that the ne
 
 Laws and loads add their impulses to these wrenches (collocation/efforts.py).
 
-The unknowns are turns and slides of links: a joint is a chain of these, the last with its body, the others without
-mass, so that the joints of the tree are closed at any iterate. A ball is three turns, counted anew where they tilt.
+The unknowns are turns, slides and screws of links: a joint is a chain of these, the last with its body, the others
+without mass, so that the joints of the tree are closed at any iterate. A ball is three turns, counted anew where they
+tilt.
 Joints that close loops are rows at the nodes, with impulses along them (collocation/closures.py). Newton's matrix has
 the graph of the mechanism, with 6 q x 6 q blocks, q = s - 1: links are eliminated from the leaves on.
 """
@@ -30,11 +31,12 @@ from varint.step.collocation.closures import (
     place_closures,
     place_start,
     push_closures,
+    show_bodies,
 )
 from varint.step.collocation.efforts import finish_nodes, push_nodes
 from varint.step.collocation.elimination import eliminate, solve_turns
-from varint.step.collocation.records import SLIDE, ClosedLoops, LinkTree, NodeRule, NodeWorkspace
-from varint.step.configuration import place
+from varint.step.collocation.records import SCREW, SLIDE, ClosedLoops, LinkTree, NodeRule, NodeWorkspace
+from varint.step.configuration import follow_products, place
 from varint.step.efforts import has_efforts
 from varint.step.newton import CONVERGED, NOT_CONVERGED
 from varint.step.plan import Plan, Workspace
@@ -87,14 +89,19 @@ def start_poses(plan, ws, tree, closures, work, given):
         for a in range(3):
             R[a, 0], R[a, 1], R[a, 2] = _times(work.rotation[0, p], work.joint[i], a)
         lever = vector(tree.lever[i])
-        if tree.motion[i] == SLIDE:
-            lever = sub(lever, scale(along, axis))
+        lever = sub(lever, scale(_advance(tree, i, along), axis))
         x = sub(rotate(work.rotation[0, p], vector(tree.anchor[i])), rotate(R, lever))
         x = add(vector(work.position[0, p]), x)
         work.position[0, i, 0], work.position[0, i, 1], work.position[0, i, 2] = x
         _write_axis(tree, work, i, 0)
     if closures.rows[1] > closures.rows[0]:
         place_start(plan, ws, tree, closures, work, given)
+
+
+@njit(inline="always")
+def _advance(tree, i, coordinate):
+    """The displacement of link i along its axis, m."""
+    return coordinate if tree.motion[i] == SLIDE else tree.pitch[i] * coordinate
 
 
 @njit(inline="always")
@@ -127,6 +134,9 @@ def _move_link(tree, work, i, k):
             change[a, 0], change[a, 1], change[a, 2] = add(carried, _turned(start, axis, sine, versine))
             R[a, 0], R[a, 1], R[a, 2] = add(start, vector(change[a]))
         x = scale(-1.0, rotate(change, vector(tree.lever[i])))
+        if tree.motion[i] == SCREW:
+            moved = work.coordinate[0, i] + work.coordinate[1, i]
+            x = add(x, scale(tree.pitch[i], add(scale(moved, rotate(change, axis)), scale(angle, rotate(R, axis)))))
     x = add(add(vector(work.shift[k, p]), rotate(work.change[k, p], vector(tree.anchor[i]))), x)
     work.shift[k, i, 0], work.shift[k, i, 1], work.shift[k, i, 2] = x
     x = add(vector(work.position[0, i]), x)
@@ -183,7 +193,10 @@ def _evaluate(plan, ws, tree, closures, rule, work, given, h):
             force, torque = vector(work.carried[j, i]), turn_of(work.carried[j, i])
             moment = add(torque, cross(vector(work.offset[j, i]), force))
             work.moment[j, i, 0], work.moment[j, i, 1], work.moment[j, i, 2] = moment
-            work.open[j, i] = dot(vector(work.axis[j, i]), force if tree.motion[i] == SLIDE else moment)
+            axis = vector(work.axis[j, i])
+            work.open[j, i] = dot(axis, force if tree.motion[i] == SLIDE else moment)
+            if tree.motion[i] == SCREW:
+                work.open[j, i] += tree.pitch[i] * dot(axis, force)
             if p < nl:
                 arm, above = sub(vector(work.position[j, i]), vector(work.position[j, p])), work.carried[j, p]
                 write(above, add(vector(above), force), add(turn_of(above), add(torque, cross(arm, force))))
@@ -246,9 +259,18 @@ def _solve_step(plan, ws, tree, closures, rule, work, given, h):
         if (closed or has_efforts(plan)) and not factored:  # some derivatives are left out: they shrink by a share
             left = increment * (share if iteration > 1 else 1.0)
         if left <= ENOUGH or (increment < SMALL and share > STALLED):
-            return CONVERGED, iteration
+            return (CONVERGED if _turns_little(tree, rule, work) else NOT_CONVERGED), iteration
         factored, previous = share < SHARED, increment
     return NOT_CONVERGED, ITERATIONS
+
+
+@njit
+def _turns_little(tree, rule, work):
+    """Whether no link turns so far over the step that its speed and its turn disagree."""
+    for i in range(tree.mass.size):
+        if tree.motion[i] != SLIDE and not abs(work.by[rule.weight.size - 1, i]) <= rule.furthest[0]:
+            return False
+    return True
 
 
 @njit
@@ -327,6 +349,8 @@ def _record(plan, ws, tree, work, out):
         for k in range(3):
             ws.position[0, i, k], ws.momentum[i, k] = work.position[0, n, k], p[k]
             ws.momentum[i, 3 + k] = R[0, k] * p[3] + R[1, k] * p[4] + R[2, k] * p[5]
+    show_bodies(tree, work, 0)
+    follow_products(plan, ws, work.body_position[0], work.body_rotation[0])
     place(plan, ws, 0)
     record_node(plan, ws, 0, False, out)
 
