@@ -101,7 +101,7 @@ def series(label, duration):
 
 
 def error_and_time(problem, method):
-    """The largest error of the energy over the largest kinetic energy, infinite where the run broke off, and seconds."""
+    """The largest error of the energy over the largest kinetic energy, infinite where a run broke off, and seconds."""
     try:
         run = vi.simulate(problem, method)
     except vi.ConvergenceError:

@@ -256,7 +256,7 @@ class RoleField(NamedTuple):
 
 
 @cache
-def role_fields(cls: Any, role: tuple[str]) -> tuple[RoleField, ...]:
+def role_fields(cls: Any, role: tuple[str, ...]) -> tuple[RoleField, ...]:
     """Return fields with the role of a class of records, then the ones of its parts."""
     parts = {name: part for name, part in _layout(cls).items() if isinstance(part, type)}
     return tuple(
@@ -267,7 +267,7 @@ def role_fields(cls: Any, role: tuple[str]) -> tuple[RoleField, ...]:
     )
 
 
-def role_arrays(record: CompiledRecord, role: tuple[str]) -> Iterator[tuple[str, np.ndarray]]:
+def role_arrays(record: CompiledRecord, role: tuple[str, ...]) -> Iterator[tuple[str, np.ndarray]]:
     """Yield names and arrays of the fields with the role of a record, and of its parts as "part field"."""
     own: Any = type(record)
     for part, name, _, _ in role_fields(own, role):
