@@ -50,14 +50,16 @@ DRIVES = ("Motor", "JointDamper", "VelocityMotor", "JointServo")
 class Population(NamedTuple):
     """Kind of mechanisms: ``make``, function of a number to kind, mechanism and state, and how long they run, s.
 
-    ``steps``: s, of each order, the last one twice as long as ``finest``, which only tells their errors. ``varied``:
-    whether adaptive steps and "auto" run as well. ``reference``: arguments of the reduced run that tells what is right.
+    ``steps``: s, of each order. ``finer``: s, shorter and shorter ones, which only tell the errors of these, the first
+    one half as long as the last of ``steps``: where runs are cut at the same impacts a single one tells too little.
+    ``varied``: whether adaptive steps and "auto" run as well. ``reference``: arguments of the reduced run that tells
+    what is right.
     """
 
     make: Callable
     duration: float
     steps: tuple
-    finest: float
+    finer: tuple
     varied: bool
     reference: dict
 
@@ -137,17 +139,16 @@ def limited_mechanism_of(seed):
 
 
 LIMITED_STEP = 0.002  # s
-ALL = Population(mechanism_of, 1.0, STEPS, FINEST, True, {"integrator": "dop853", "rtol": 1e-10, "atol": 1e-12})
-LIMITED = Population(
-    limited_mechanism_of, 0.3, (LIMITED_STEP,), LIMITED_STEP / 2, False, {"integrator": "radau", "rtol": 1e-8}
-)
+ALL = Population(mechanism_of, 1.0, STEPS, (FINEST,), True, {"integrator": "dop853", "rtol": 1e-10, "atol": 1e-12})
+HALVED = tuple(LIMITED_STEP / 2**k for k in (1, 2, 3))
+LIMITED = Population(limited_mechanism_of, 0.3, (LIMITED_STEP,), HALVED, False, {"integrator": "radau", "rtol": 1e-8})
 
 
 def methods(seed, population):
     """Method, order, step and function of a mechanism and ``state=``; "auto" chooses order and step itself."""
     duration, steps = population.duration, population.steps
     for order in ORDERS:
-        for dt in (*steps, population.finest):
+        for dt in (*steps, *population.finer):
             yield "fixed", order, dt, partial(vi.simulate, duration=duration, dt=dt, order=order)
         adaptive = partial(vi.simulate, duration=duration, dt=steps[0], order=order, adaptive=True)
         if population.varied:
@@ -183,8 +184,8 @@ def runs_of(seed, population):
             apart = _distance(_path(run), reference, run.t) / mechanism.compiled.length
         paths[head[2:]] = run
         made.append(Run(*head, "done", _jump(run), _drift(run), apart, np.nan, reported, seconds))
-    sizes = (*population.steps, population.finest)
-    return [run._replace(error=_error(run, paths, mechanism, sizes)) for run in made if run.dt != sizes[-1]]
+    sizes = (*population.steps, *population.finer)
+    return [run._replace(error=_error(run, paths, mechanism, sizes)) for run in made if run.dt not in population.finer]
 
 
 def _reference(mechanism, state, population):
@@ -193,7 +194,7 @@ def _reference(mechanism, state, population):
         warnings.simplefilter("ignore")
         try:
             run = vi.redmax.simulate(
-                mechanism, population.duration, dt=population.finest, state=state, **population.reference
+                mechanism, population.duration, dt=population.finer[0], state=state, **population.reference
             )
         except vi.VarintError:
             return None
@@ -218,15 +219,23 @@ def _drift(run):
 
 
 def _error(run, paths, mechanism, sizes):
-    """Error that its order gives a run, by the size of the mechanism: from the next smaller fixed step of ``sizes``."""
+    """Error that its order gives a run, by the size of the mechanism: the largest of it and of those of finer steps.
+
+    ``sizes``, s: all fixed steps. Each error is by the next smaller one. NaN where neither that nor the run is known.
+    """
     if run.outcome != "done" or run.method in ("auto", "reduced"):
         return LEAST * AUTO if run.outcome == "done" else np.nan
-    finer = sizes[sizes.index(run.dt) + 1]
-    coarse, fine = (paths.get(("fixed", run.order, dt)) for dt in (run.dt, finer))
+    first = sizes.index(run.dt)
+    errors = [_error_of(paths, run.order, *pair) for pair in zip(sizes[first:-1], sizes[first + 1 :], strict=True)]
+    return max(errors[:1] + [error for error in errors[1:] if error > errors[0]]) / mechanism.compiled.length
+
+
+def _error_of(paths, order, dt, finer):
+    """Error, m, of the run with fixed steps of ``dt`` s, by that with ``finer`` ones; NaN where one is not known."""
+    coarse, fine = (paths.get(("fixed", order, size)) for size in (dt, finer))
     if coarse is None or fine is None:
         return np.nan
-    share = 1.0 - (finer / run.dt) ** run.order
-    return _distance(_path(coarse), _path(fine), coarse.t) / mechanism.compiled.length / share
+    return _distance(_path(coarse), _path(fine), coarse.t) / (1.0 - (finer / dt) ** order)
 
 
 def survey(path, count, population):

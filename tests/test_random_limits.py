@@ -10,6 +10,29 @@ import varint as vi
 
 DT, DURATION = 0.002, 0.1  # s
 FAR, LEAST, SHARE = 50.0, 1e-6, 0.75  # times the error; of the size; of the error that half the step removes
+LIMITED = [0, 4, 57, 96, 153, 156, 183, 427, 1229, 2269, 5526]
+DAMPED = [930, 985, 1129, 1212, 2139, 2881, 4655, 5304, 7431, 9509]  # strong dampers beside impacts
+HALVINGS = 3  # of the step: runs that are cut at the same impacts differ by less than they are wrong
+
+
+def largest_error(mechanism, state, run, enough=np.inf):
+    """Largest error, m, of a ``run`` and of those with a half and a quarter of its step, each by half the step.
+
+    Up to the first that is at least ``enough``, or that does not end.
+    """
+    largest = 0.0
+    for k in range(HALVINGS):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                finer = vi.simulate(mechanism, DURATION, DT / 2 ** (k + 1), state=state)
+            except vi.ConvergenceError:
+                break
+        largest = max(largest, float(np.abs(run.position - finer.position[::2]).max()) / SHARE)
+        if largest >= enough:
+            break
+        run = finer
+    return largest
 
 
 def check(seed):
@@ -18,19 +41,18 @@ def check(seed):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            coarse, fine = (vi.simulate(mechanism, DURATION, h, state=state) for h in (DT, DT / 2))
+            coarse = vi.simulate(mechanism, DURATION, DT, state=state)
             right = vi.redmax.simulate(mechanism, DURATION, DT, state=state, integrator="radau", rtol=1e-8)
         except vi.ConvergenceError:  # which is a word
             return
     if told or coarse.unresolved.size:
         return
-    size = mechanism.compiled.length
-    error = np.abs(coarse.position - fine.position[::2]).max() / SHARE
-    assert np.abs(coarse.position - right.position).max() <= FAR * max(error, LEAST * size), seed
+    off, least = np.abs(coarse.position - right.position).max(), LEAST * mechanism.compiled.length
+    assert off <= FAR * least or off <= FAR * largest_error(mechanism, state, coarse, off / FAR), seed
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 4, 57, 96, 153, 156, 183, 427, 1229, 2269, 5526])
+@pytest.mark.parametrize("seed", LIMITED + DAMPED)
 def test_limits_beside_each_other(seed):
     check(seed)
 

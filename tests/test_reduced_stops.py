@@ -81,7 +81,7 @@ def test_rests_with_the_static_torque_until_a_motor_pulls_it_off(integrator, res
     run = vi.redmax.simulate(mechanism, 4.5, dt=0.01, integrator=integrator)
     angle, released = run.coordinates["joint 1"] + 0.7, 3.0 + moment / 2.0
     assert angle.min() > -1e-8
-    rest = (run.t > 2.5) & (run.t < 3.0 - 1e-9)
+    rest = (run.t > 2.5) & (run.t < 2.95)  # the step of an integrator with error control may end after the motor begins
     assert np.abs(angle[rest]).max() < 1e-8
     assert np.abs(run.rates["joint 1"][rest]).max() < 1e-8
     assert run.force["stop"][rest] == pytest.approx(np.full(rest.sum(), moment), rel=1e-7)

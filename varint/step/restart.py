@@ -9,6 +9,8 @@ from varint.step.configuration import place
 from varint.step.roles import copy_roles, place_role_rows
 
 DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
+SHORTEST_SHARE = 1.0 / (1 << DEEPEST_SUBSTEP)  # of a step, and of sub-steps on the way to an event
+GROWTH = 1.25  # ratio of a sub-step to the one before, where they begin short after an impact (damping/relaxing.py)
 ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts of terms on the end of a trial
 
 

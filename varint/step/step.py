@@ -20,6 +20,7 @@ from varint.step.configuration import follow_products, place
 from varint.step.contacts.rows import has_contacts
 from varint.step.contacts.steps import solve_contacts
 from varint.step.damping.choice import choose_leads
+from varint.step.damping.relaxing import first_share
 from varint.step.dense import copy_motions
 from varint.step.derivatives.tape import keep_load, keep_stage
 from varint.step.double.increment import TAKEN, UNSOLVED, finish_extended, sharpen
@@ -34,7 +35,7 @@ from varint.step.newton import CONVERGED, EPSILON, NOT_CONVERGED, NOTHING, solve
 from varint.step.pace import keep_pace
 from varint.step.plan import HISTORY, LONG_HISTORY, Plan, Workspace
 from varint.step.projection import node_works, project
-from varint.step.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, copy_start, go_back
+from varint.step.restart import ACCEPTED, AT_START, SHORTEST_SHARE, copy_start, go_back
 from varint.step.roles import aim_roles, finish_roles, remember_roles, start_roles
 from varint.step.stage_starts import add_expected_error
 
@@ -254,16 +255,19 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
     nowhere. It also ends at events. ``pose``: that of the state. ``stages``: their sizes over that of the
     step, which takes ``width`` times ``dt`` s. Returns (status, pose of the new state, iterations, further sub-steps).
     """
-    # shares of the step: what is done, a sub-step that no event ends, the sub-step that is tried
-    done, size, part, iterations, pieces, events = 0.0, 1.0, 1.0, 0, 0, 0
-    redo, shortest = ws.balance.redo[0], 1.0 / (1 << DEEPEST_SUBSTEP)
-    has_events, taping, composed = ws.search.any_events[0], ws.tape.h.size > 0, stages.size > 1
+    # shares of the step: done, of a sub-step that no event ends, that is tried, and the longest (damping/relaxing.py)
+    done, size, part, iterations, pieces, events, rung = 0.0, 1.0, 1.0, 0, 0, 0, ws.damping.rung
+    redo, has_events, taping = ws.balance.redo[0], ws.search.any_events[0], ws.tape.h.size > 0
     if has_events:
         begin_events(plan, ws, pose, width * dt)
-    kept = composed or redo or has_events or plan.products.start.size > 0
+    kept = stages.size > 1 or redo or has_events or plan.products.start.size > 0
     if redo:
         leave_energy(plan, ws, pose, 0)
     while done < 1.0:
+        if rung[0] == 0.0:
+            rung[0], part = first_share(plan, ws, pose, width * dt), 1.0
+        longest = min(size, 1.0 - done, rung[0])
+        part = min(part, longest)
         if kept:
             copy_start(plan, ws, pose, False)
         status, verdict, end, before, least, taped = CONVERGED, ACCEPTED, pose, width * done, 0.0, ws.tape.count[0]
@@ -288,20 +292,20 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
             copy_motions(ws.velocity, ws.saved_step.velocity[stage])
         if has_events and status == CONVERGED:
             span = Interval(node, width * done, before, dt)
-            verdict, least = judge_trial(plan, ws, inputs, pose, end, span, part, min(size, 1.0 - done), composed)
+            verdict, least = judge_trial(plan, ws, inputs, pose, end, span, part, longest, stages.size > 1)
             events += verdict != ACCEPTED
             status, events = (NOT_CONVERGED, 0) if events > MOST_TRIALS else (status, events)
         if redo and status == CONVERGED and verdict == ACCEPTED:
-            status = NOT_CONVERGED if is_off(plan, ws, end) and min(size, part) > shortest else status
+            status = NOT_CONVERGED if is_off(plan, ws, end) and min(size, part) > SHORTEST_SHARE else status
         if status != CONVERGED or verdict != ACCEPTED:
             ws.tape.count[0] = taped
             if kept:
                 go_back(plan, ws, pose)
         if status != CONVERGED:
             size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # trials for an event may be short
-            if size < shortest:
+            if size < SHORTEST_SHARE * rung[0]:
                 return status, pose, iterations, pieces
-            part = min(size, 1.0 - done)
+            part = min(size, 1.0 - done, rung[0])
             if has_events:
                 retry_events(plan, ws, pose, width * dt * part)
             copy_motions(ws.history[0, 0], ws.velocity)
@@ -312,18 +316,15 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
             part = least
             continue
         done = 1.0 if done + part > 1.0 - 1e-14 else done + part
-        pose, events = end, 0
+        pose, events, part, pieces = end, 0, 1.0, pieces + 1
         pass_on(ws.balance)
-        pieces += 1
         if has_events:
             if ws.search.limit[0] >= 0:
                 act_event(plan, ws, pose, True)
                 size = 1.0
             renew_events(plan, ws, pose, width * dt * (1.0 - done))
-        # twice as large where what is done is a multiple of that
-        while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):
+        while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):  # `done`: a multiple of twice it
             size *= 2.0
-        part = min(size, 1.0 - done)
     remember_step(plan, ws)
     return CONVERGED, pose, iterations, pieces - 1
 

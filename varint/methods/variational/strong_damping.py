@@ -7,9 +7,11 @@ from varint.results.dissipation import slopes_of_laws
 from varint.step.damping.choice import LEAD, WHOLE, choose_leads
 from varint.step.damping.end_rates import apply_ahead, differentiate_ahead
 from varint.step.damping.records import MOST_EFFORTS
+from varint.step.damping.relaxing import first_share
 from varint.step.laws import LAW_NAMES
 from varint.step.loads import RESISTANCE
 from varint.step.measures import KIND_NAMES
+from varint.step.one_sided import has_terms
 from varint.step.plan import Plan, Workspace
 
 COMPARED = 0.02  # z from which on an effort is compared with the others
@@ -48,8 +50,8 @@ def start_damping(plan: Plan, ws: Workspace, dt: float) -> None:
     on_body[nb] = 0.0
     if not on_body.max() > REACHED:
         return
-    damping.active[0] = True
-    for function in (choose_leads, apply_ahead, differentiate_ahead):
+    damping.active[0], damping.strongest[0] = True, on_body.max()
+    for function in (choose_leads, apply_ahead, differentiate_ahead, *(first_share,) * has_terms(plan)):
         function.prepare()
     some, some_loads = np.flatnonzero(z > COMPARED), np.flatnonzero(load_z > COMPARED)
     count, first = some.size + some_loads.size, some.size

@@ -48,14 +48,25 @@ def choose_leads(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     Also v_0, ``start`` (nb, 6), and of the sums with a lead g_0, ``gradient`` (nm, 2, 6), and r_0, ``start_rate``
     (sums,). Uses ``ws.increment_body``.
     """
+    find_strengths(plan, ws, pose, abs(h))
+    if ws.damping.count[0] > 0:
+        _choose(ws.damping, abs(h))
+    rates_at_start(plan, ws, pose)
+
+
+@njit
+def find_strengths(plan, ws, pose, h):
+    """Write the slopes of the efforts, ``ws.damping.now`` (n,), and the mobilities along them, ``size`` (n, n).
+
+    In a stage of ``h`` s from pose ``pose``. Also v_0, ``start`` (nb, 6). Uses ``ws.increment_body``.
+    """
     damping = ws.damping
     if damping.count[0] > 0:
         _find_mobility(plan, ws, pose)
     project(plan, ws, pose)
     copy_motions(ws.increment_body, damping.start)
-    if damping.count[0] > 0:
-        _choose(plan, ws, abs(h))
-    rates_at_start(plan, ws, pose)
+    for n in range(damping.count[0]):
+        damping.now[n] = _slope(plan, ws, n, h)
 
 
 @njit
@@ -83,7 +94,7 @@ def _find_mobility(plan, ws, pose):
         _push(plan, ws, n)
         solve_again(plan, ws, step, ws.increment_body, ws.increment_row)
         for k in range(damping.count[0]):
-            damping.size[n, k] = _rate(plan, ws, k)
+            damping.size[n, k] = rate_along(plan, ws, k)
 
 
 @njit
@@ -101,7 +112,7 @@ def _push(plan, ws, n):
 
 
 @njit
-def _rate(plan, ws, n):
+def rate_along(plan, ws, n):
     """Return the rate along effort n, m/s or rad/s, by the velocities ``ws.increment_body`` (nb, 6)."""
     s, nb, rate = ws.damping.sum[n], plan.bodies.mass.size, 0.0
     if s < 0:
@@ -124,7 +135,7 @@ def _slope(plan, ws, n, h):
     damping, load = ws.damping, ws.damping.load[n]
     if load < 0 and damping.slope[n] == 0.0:
         f, slope = damping.law[n], 0.0
-        for value in (damping.value[n], damping.value[n] + h * _rate(plan, ws, n)):
+        for value in (damping.value[n], damping.value[n] + h * rate_along(plan, ws, n)):
             slope = max(slope, -other_law_effort(plan, ws.efforts, f, value, 0.0, 0.5 * h)[2])
         return slope
     if load < 0 or plan.loads.power[load] == 1:
@@ -135,15 +146,19 @@ def _slope(plan, ws, n, h):
 
 
 @njit
-def _choose(plan, ws, h):
-    """Write ``lead`` (laws,) and ``load_lead`` (loads,) of ``ws.damping``, in a stage of ``h`` s, as the module says.
+def slope_now(plan, ws, n, h):
+    """Return the slope of effort n of a stage of ``h`` s at its rate now; dry friction that slides has next to none."""
+    damping, f = ws.damping, ws.damping.law[n]
+    if f < 0 or not damping.bends[n]:
+        return damping.now[n]
+    return max(0.0, -other_law_effort(plan, ws.efforts, f, damping.value[n], rate_along(plan, ws, n), 0.5 * h)[2])
 
-    Velocities at its start are in ``ws.increment_body`` (nb, 6).
-    """
-    damping = ws.damping
+
+@njit
+def _choose(damping, h):
+    """Write ``lead`` (laws,) and ``load_lead`` (loads,) of ``damping``, in a stage of ``h`` s, as the module says."""
     count, size, now, total, alone = damping.count[0], damping.size, damping.now, damping.total, damping.alone
     for n in range(count):
-        now[n] = _slope(plan, ws, n, h)
         for j in range(count):
             size[j, n] = h * now[n] * abs(size[j, n])
         alone[n] = size[n, n] > (BENDS if damping.bends[n] else SWINGS)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from varint.base.numba import Bool1, CompiledRecord, Float1, Float2, Float3, Int1
+from varint.base.numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Int1
 
 MOST_EFFORTS = 256  # that are compared with each other in each step
 
@@ -30,6 +30,10 @@ class Damping(CompiledRecord, writable=True):
     total: Annotated[Float1, "damped"]  # scratch: their sum over efforts along one sum
     alone: Annotated[Bool1, "damped"]  # scratch: whether it is strong by itself
     bends: Annotated[Bool1, "damped"]  # whether its slope depends on its rate
+    strongest: Annotated[Float1, "1"]  # h c / m in a step of a run, by inertias of bodies without joints
+    rung: Annotated[
+        Float1, "1", STATE
+    ]  # see relaxing.py: share of a step that the next sub-step may have, 0 at a start
     # of a stage
     lead: Annotated[Float1, "damped_laws"]  # share of half a step by which the rate that a law takes is ahead
     load_lead: Annotated[Float1, "damped_loads"]

@@ -59,13 +59,12 @@ from varint.step.momentum import momenta_of
 from varint.step.pace import accelerate_node
 from varint.step.plan import Plan, Workspace
 from varint.step.projection import momenta_and_rates, project
-from varint.step.restart import ACCEPTED, AGAIN, AT_START, DEEPEST_SUBSTEP, go_back
+from varint.step.restart import ACCEPTED, AGAIN, AT_START, GROWTH, SHORTEST_SHARE, go_back
 from varint.step.roles import add_role_works, aim_roles, brace_roles, place_role_rows
 
 SEARCH = 60  # trials for the instant of an event
 SAME = 1e-13  # shares of a step that differ by less are one instant
 RUN_STARTS = -2  # in place of the limit that is searched for: the next step is the first of a run
-SHORTEST_SHARE = 1.0 / (1 << DEEPEST_SUBSTEP)  # of a step, of sub-steps on the way to an event
 MANY_CHANGES = 60  # in one step: a body that rocks lands again and again; from then on its contacts just close
 LOSS = 15  # changes that an event counts for whose instant is lost
 LEAST_FORCE = 1e-10  # relative to the sum of the forces on the bodies: a smaller pull counts as zero
@@ -252,9 +251,14 @@ def _judge_rims(plan, ws, start, end, part):
 
 @njit
 def _accept(plan, ws, start, end, part):
-    """Return verdict and next share (0, 1] of a trial that passed no event; where a rim has landed that is one."""
+    """Return verdict and next share (0, 1] of a trial that passed no event; where a rim has landed that is one.
+
+    The next one may be longer where strong dampers made it short, ``ws.damping.rung`` (1,).
+    """
     if part > SHORTEST and plan.contacts.pair_shape.size and misses_features(plan, ws, start, end):
         return AGAIN, 0.5 * part
+    if part == ws.damping.rung[0]:
+        ws.damping.rung[0] = min(1.0, GROWTH * part)
     landed = landed_point(plan, ws) if _has_rims(plan) else -1
     if landed >= 0:
         ws.search.limit[0] = plan.limits.measure.size + landed
@@ -342,10 +346,12 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
 
     A closed limit opens. An open one has an impact, with all that touches, contacts too. ``pose``: number of the pose
     of the node. ``timed``: whether the sub-step before ends where the event is. Impacts write ``ws.velocity`` and
-    ``ws.momentum`` (nb, 6).
+    ``ws.momentum`` (nb, 6), and ``ws.damping.rung`` (1,), for the sub-steps to come.
     """
     search = ws.search
     n, search.limit[0] = search.limit[0], -1
+    if ws.damping.active[0]:
+        ws.damping.rung[0] = 0.0
     k = contact_of(plan, n)
     if k >= 0 and is_rim_point(plan, ws, k):
         if timed:

@@ -22,6 +22,7 @@ from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.events.impacts import PARTING, Impacts, solve_impacts
 from varint.methods.reduced.events.law import SLIGHT, SLOW, ContactLaw, margins_of_any
 from varint.methods.reduced.events.points import ContactPoints
+from varint.methods.reduced.events.rebounds import GapMotion, are_low
 from varint.methods.reduced.events.stops import SOON, TOUCHING, Jump, Stops
 from varint.methods.reduced.recursions import kinematic_recursions as kinematics
 from varint.methods.reduced.saddle import REDUNDANT
@@ -438,7 +439,9 @@ class ContactEvents:
             restitution[both == number] = 0.0
 
         def rests(z: np.ndarray, after: np.ndarray) -> np.ndarray:
-            return self._rebounds_are_low(t, (q, rates + e.motion_of(E.T @ z)), numbers, points, after[:K])
+            first = self._gap_motion(t, q, rates, u[:K], (numbers, points))
+            then = self._gap_motion(t, q, rates + e.motion_of(E.T @ z), after[:K], (numbers, points))
+            return are_low(first, then, self.rest, TOUCHING)
 
         passing = np.where(both < nl, ~was[both] & (restitution > 0.0), both >= nl + self.touching.planes)
         hit = solve_impacts(law, S, u, restitution, was[both], passing, rests)
@@ -455,20 +458,16 @@ class ContactEvents:
         jump = self._jump(t, motion, hit, (numbers, points), (side, jacobian, hit.z @ multiplier))
         return jump, (held[:nl], held[nl:])
 
-    def _rebounds_are_low(
-        self, t: float, motion: tuple[np.ndarray, np.ndarray], numbers: np.ndarray, points: np.ndarray,
-        after: np.ndarray,
-    ) -> np.ndarray:  # fmt: skip
-        """Return which limits ``numbers`` and ``points`` (K,) rise by less than ``rest`` at the rates ``after`` (K,).
-
-        ``motion``: q and rates (nq,) after the impact.
-        """
+    def _gap_motion(
+        self, t: float, q: np.ndarray, rates: np.ndarray, along: np.ndarray, who: tuple[np.ndarray, np.ndarray]
+    ) -> GapMotion:
+        """Return the motion of the gaps of the limits and points ``who``, which have the rates ``along`` (K,)."""
+        numbers, points = who
         faster = np.zeros(0)
         if numbers.size:
-            faster = self.stops._accelerations(t, *motion, after[: numbers.size], numbers)
-        self.equations.acceleration(t, *motion)
-        faster = np.append(faster, self._rows_and_accelerations(points)[2][:, 0])
-        return after**2 <= -2.0 * faster * self.rest
+            faster = self.stops._accelerations(t, q, rates, along[: numbers.size], numbers)
+        self.equations.acceleration(t, q, rates)
+        return GapMotion(along, np.append(faster, self._rows_and_accelerations(points)[2][:, 0]))
 
     def _jump(
         self, t: float, motion: tuple[np.ndarray, np.ndarray, np.ndarray], hit: Impacts,

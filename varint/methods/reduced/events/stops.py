@@ -20,6 +20,7 @@ from varint.methods.reduced.contacts import Blocked, Contacts
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.events.impacts import solve_impacts
 from varint.methods.reduced.events.law import SLIGHT, SLOW, ContactLaw, complementary
+from varint.methods.reduced.events.rebounds import GapMotion, are_low
 from varint.methods.reduced.inverse import InverseDynamics
 from varint.methods.reduced.saddle import REDUNDANT
 from varint.step.limits.gaps import evaluate_gaps
@@ -246,8 +247,10 @@ class Stops:
             return e.motion_of(E.T @ z)
 
         def rests(impulses: np.ndarray, after: np.ndarray) -> np.ndarray:  # which would rise by less than ``rest``
-            faster = self._accelerations(t, q, rates + motion(impulses), after, touching[free])
-            return after**2 <= -2.0 * faster * self.rest
+            numbers, changed = touching[free], rates + motion(impulses)
+            first = GapMotion(before[free], self._accelerations(t, q, rates, before[free], numbers))
+            then = GapMotion(after, self._accelerations(t, q, changed, after, numbers))
+            return are_low(first, then, self.rest, TOUCHING)
 
         law = ContactLaw(free.size, np.zeros(0, dtype=np.int64), np.zeros(0))
         S_free, held = S[np.ix_(free, free)], was[touching[free]]
