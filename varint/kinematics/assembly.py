@@ -139,7 +139,8 @@ def assemble(
     motion = _matched(structure, compiled, rates, x, R, motion, still=bodies)
     near = {**checked_turns(structure, guess, "guess"), **{name: coordinates[name] for name in targets}}
     turns = coordinates_near(structure, x, R, near)
-    memory = {name: values for name, values in guess.memory.items() if not kept_sums(structure, name)}
+    held = of_type(guess.memory, Mapping, "memory of the guess", StateError)
+    memory = {name: values for name, values in held.items() if not kept_sums(structure, name)}
     state = replace(state_of(x, R, motion, like=quat_wxyz), turns=turns, memory=memory, beyond_stops=guess.beyond_stops)
     return refollowed(structure, compiled, state) if targets else state
 
