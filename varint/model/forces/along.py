@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from varint.base.checks import shown
 from varint.base.errors import MechanismError
 from varint.measures import Measure
@@ -46,6 +48,11 @@ class AlongCoordinate(AlongMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not isinstance(self.coordinate, int | np.integer | None):
+            raise MechanismError(
+                f"coordinate of {self.label} must be the number of one of the joint's, from 0 on, got"
+                f" {shown(self.coordinate)}"
+            )
         if self.angles is not None and not (isinstance(self.angles, str) and self.angles in ORDERS):
             raise MechanismError(
                 f"angles of {self.label} must be three different letters, such as 'xyz' (about axes that stay) or"
