@@ -106,7 +106,7 @@ def error_and_time(problem, method):
         run = vi.simulate(problem, method)
     except vi.ConvergenceError:
         return np.inf, 0.0
-    return float(np.abs(run.energy - run.energy[0]).max() / run.kinetic.max()), run.wall_time
+    return float(np.abs(run.energy_balance).max() / run.kinetic.max()), run.wall_time
 
 
 def loops():
