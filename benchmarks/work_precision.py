@@ -35,7 +35,7 @@ LINKAGES = {  # name in the catalogue, arguments, duration, s, the longest run, 
     "rhombus_chain": ({"m": 4}, 4.0, 3.0),
     "stewart_platform": ({}, 4.0, 3.0),
     "minitaur": ({}, 2.0, 4.0),
-    "andrews_squeezer": ({}, 0.1, 1.0),
+    "andrews_squeezer": ({}, 0.05, 0.6),
 }
 ON_LOOPS = ("mujoco:rk4", "order 4", "order 6", "Lobatto 6", "Lobatto 8", "Lobatto 10", "dop853")
 LOOP_ERRORS = (1e-4, 1e-6, 1e-8, 1e-10)  # of the energy, over the largest kinetic energy

@@ -70,6 +70,25 @@ def test_a_motor_may_turn_more_than_half_a_turn_in_a_step():
     assert run.angular_velocity[:, 0, 2] == pytest.approx(350.0)
 
 
+@pytest.mark.parametrize("turn", [1.0, 2.9, 4.0])  # rad in a step
+def test_gears_and_coils_count_turns_however_far_a_step_turns_them(turn):
+    wheels = [vi.Body.box(name, (0.1, 0.2, 0.1), 1.0, position=(x, 0, 0)) for name, x in (("slow", 0.0), ("fast", 1.0))]
+    axis = {"axis": (0, 0, 1)}
+    hinges = [vi.Revolute(f"{b.name} hinge", "world", b.name, point=b.position, **axis) for b in wheels]
+    gear = vi.Gear("gear", joint_a="slow hinge", joint_b="fast hinge", radius_a=0.6, radius_b=0.3)
+    coil = vi.TorsionSpring("coil", joint="fast hinge", stiffness=1e-3, rest_angle=0.0)
+    mechanism = vi.Mechanism("gears", wheels, hinges, forces=[gear, coil], gravity=(0, 0, 0))
+    start = mechanism.state(rates={"slow hinge": -turn / 0.02, "fast hinge": turn / 0.01})
+    run = vi.simulate(vi.Problem(mechanism, 0.3, start), vi.Lobatto(0.01, 8))
+    inertia = 1.25 * wheels[1].inertia[2, 2]  # of both, seen from the fast one
+    w = np.sqrt(1e-3 / inertia)
+    angle = turn / 0.01 / w * np.sin(w * run.t[-1])
+    assert run.work[-1, 1] == pytest.approx(-0.5e-3 * angle**2, rel=1e-2)
+    slow, fast = (2 * np.arctan2(run.quat_wxyz[:, k, 3], run.quat_wxyz[:, k, 0]) for k in range(2))
+    assert np.abs(np.angle(np.exp(1j * (fast + 2 * slow)))).max() < 1e-12
+    assert np.ptp(run.energy_balance) < 1e-3 * run.kinetic[0]
+
+
 def test_values_at_nodes_are_the_motion_through_them():
     t = np.linspace(0.0, 0.5, 41)
     table, function = driven_four_bar(position=turning(t)), driven_four_bar(position=turning)

@@ -34,8 +34,8 @@ Grid = tuple[str, float, int]  # name of the method, step in s, steps in all
 class Marched(Method):
     """Base class of methods that step from state to state; a subclass makes its run.
 
-    Runs are recorded and written to files like all others; they cannot be resumed, since steps may know more than a
-    State holds. Loads on bodies (``Problem(force=, torque=)``) are refused.
+    Runs are recorded and written to files like all others; they cannot be resumed unless ``resumable`` says so, since
+    steps may know more than a State holds. Loads on bodies (``Problem(force=, torque=)``) are refused.
 
     Parameters
     ----------

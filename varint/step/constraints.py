@@ -34,9 +34,7 @@ def set_node_targets(plan, ws, given):
     for c in range(plan.constraints.row.size):
         if plan.constraints.driven[c]:
             r = plan.constraints.row[c]
-            ws.efforts.target[r] = given[plan.constraints.element[c]]
-            if plan.constraints.size[c] == 1:
-                ws.efforts.value_near[r] = ws.efforts.target[r]
+            ws.efforts.target[r] = ws.efforts.value_near[r] = given[plan.constraints.element[c]]
 
 
 @njit

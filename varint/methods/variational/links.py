@@ -57,7 +57,7 @@ def check_links(mechanism: Mechanism, called: str) -> None:
     for _, joint in tree_joints(mechanism):
         if joint is not None and not all(map(_is_of_links, joint.allowed)):
             raise ArgumentError(
-                f"{called} moves bodies by turns, slides and screws, and joint '{joint.name}' is a"
+                f"{called} moves bodies by turns, slides, screws and balls, and joint '{joint.name}' is a"
                 f" {type(joint).__name__}, along a curve: use varint.Variational"
             )
 
@@ -73,7 +73,7 @@ def _is_of_links(motion: Motion) -> bool:
 
 
 def is_tree_of_hinges(mechanism: Mechanism) -> bool:
-    """Return whether all joints are hinges, and each body hangs from the world by one."""
+    """Return whether all joints are hinges, one for each body, by which it hangs from its parent."""
     hinges = all(joint.allowed == (Turn(Z),) for joint in mechanism.joints)
     return hinges and len(mechanism.joints) == len(mechanism.bodies) and bool(mechanism.compiled.plan.joints.pair.all())
 
@@ -203,7 +203,7 @@ def _along_screw(screw: np.ndarray, value: float) -> tuple[ChainLink, np.ndarray
         return ChainLink(SLIDE, v / sliding, none, none, np.eye(3), sliding * value), none
     axis, pitch = w / turning, float(w @ v) / turning**2
     point = np.cross(w, v) / turning**2
-    kind = SCREW if abs(pitch) > ROUND_OFF * sliding else TURN
+    kind = SCREW if abs(pitch) * turning > ROUND_OFF * sliding else TURN
     return ChainLink(kind, axis, none, none, np.eye(3), turning * value, pitch if kind == SCREW else 0.0), point
 
 

@@ -18,6 +18,7 @@ from varint.methods.stepped import PARTS, Grid, Marched, SteppedRun
 from varint.methods.variational.links import check_links, closures_of, is_tree_of_hinges, link_tree
 from varint.methods.variational.lobatto_rule import node_rule
 from varint.model.forces.commanded import Extrapolated
+from varint.model.joints.base import ProductJoint
 from varint.model.known_forces import USES, Use
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
@@ -56,7 +57,7 @@ class Lobatto(Marched):
     """Variational collocation (Lobatto IIIA-IIIB) in maximal coordinates, for trees and loops.
 
     Symplectic and symmetric where forces have a potential. A step of order 2 s - 2 solves for the poses at s - 1 nodes
-    at once, by Newton's method in O(n). At the same energy error it takes a small part of the time of `Variational` of
+    at once, by Newton's method in O(n). At the same small energy error it takes a part of the time of `Variational` of
     orders 4 to 8 (docs/work_precision.md).
 
     Loops may be closed by any joint, redundant and overconstrained ones too; joints along a curve are refused by name
@@ -145,7 +146,7 @@ class Lobatto(Marched):
             change = energies(solve(Problem(trajectory.mechanism, when, trajectory[0]), finer))[0]
         except ConvergenceError:
             return f". Steps of {dt:g} s do not either"
-        except VarintError:  # inputs of the nodes of the run
+        except VarintError:  # inputs with one value a node, or a function of the user that fails in other states
             return ""
         resolved = np.abs(change - change[0]).max() <= most
         return f". Use a smaller dt: {dt:g} s does" if resolved else f". Steps of {dt:g} s do not either"
@@ -211,7 +212,7 @@ class LobattoRun(SteppedRun):
         self.given, self.slopes = np.zeros((2, len(self.controllers)))  # of functions of the state, and their rates
         if sizes["ne"]:
             evaluate_efforts.prepare()
-        if sizes["closed"] and sizes["ne"]:
+        if (sizes["closed"] and sizes["ne"]) or any(isinstance(joint, ProductJoint) for joint in mechanism.joints):
             self.ws.position[0, :-1] = state.position[order]
             start_closures(self.plan, self.ws, self.commands.at(np.zeros(1))[:, 0])
 
@@ -231,8 +232,11 @@ class LobattoRun(SteppedRun):
         """March ``steps`` steps, or up to the end or to the one that fails, even divided into up to `PARTS_MOST`."""
         last = min(self.done + steps, self.total)
         blocks = [self._block(np.zeros(0, dtype=np.int64), self._outputs(0), 0.0)]
+        stretch = last - self.done
         while self.done < last and self.failure is None:
-            blocks += self._stretch(1 if self.controllers else last - self.done)
+            divided = self.substeps
+            blocks += self._stretch(1 if self.controllers else min(stretch, last - self.done))
+            stretch = 1 if self.substeps > divided else 2 * stretch  # inputs of a stretch are worked out beforehand
         nodes = {name: np.concatenate([block.nodes[name] for block in blocks]) for name in blocks[0].nodes}
         return Block(nodes, sum(block.seconds for block in blocks))
 
@@ -240,9 +244,9 @@ class LobattoRun(SteppedRun):
         """March up to ``steps`` steps, the last of them divided where it cannot be solved."""
         first, began = self.done, clock()
         status, out = self._march(steps)
-        seconds = clock() - began
         nodes = np.arange(first // self.every + 1, self.done // self.every + 1) * self.every
         divided = status != CONVERGED and self._divide()
+        seconds = clock() - began
         if status != CONVERGED and not divided:
             self.failure = Failure(
                 f"the step at t = {self.time:g} s could not be solved, nor divided into {PARTS_MOST}: it is too long"
@@ -266,7 +270,9 @@ class LobattoRun(SteppedRun):
             if self._march(1, parts)[0] == CONVERGED:
                 self._forget()  # of steps of another length
                 return True
+            iterations = self.iterations
             self.restore(start)
+            self.iterations = iterations
             parts *= 2
         return False
 
@@ -277,6 +283,8 @@ class LobattoRun(SteppedRun):
 
     def _stiffest(self) -> str:
         """Return the end of a message: the force whose bodies may oscillate too fast for the step, if there is one."""
+        if not self.ws.efforts.input.size:
+            return ""
         self._march(0)
         self.ws.efforts.input[:] = self._inputs(0)[0, 0, 0]
         element, frequency = fastest_law(self.plan, self.ws, self.work)
@@ -334,7 +342,7 @@ class LobattoRun(SteppedRun):
     def _inputs(self, steps: int, parts: int = 1) -> np.ndarray:
         """Return inputs of the forces, and their rates, at the nodes of the next steps, (2, steps parts, s, ne).
 
-        ``parts``: of a step, as long as each other. Of one part where the inputs are constant.
+        ``parts``: of a step, as long as each other. Of one step where the inputs are constant.
         """
         within = (np.arange(parts)[:, None] + self.rule.node) / parts
         whole = np.arange(steps if self.commands.varies and steps else 1)
@@ -355,7 +363,7 @@ class LobattoRun(SteppedRun):
         out = self._outputs(0 if divided else count)
         status, done, iterations = march_nodes(
             self.plan, self.ws, self.tree, self.closures, self.rule, self.work, self._inputs(steps, parts),
-            1 if divided else self.done, steps * parts, NEVER if divided else self.every, self.dt / parts, out,
+            self.done, steps * parts, NEVER if divided else self.every, self.dt / parts, out,
         )  # fmt: skip
         self.done += done // parts
         self.substeps += done - done // parts

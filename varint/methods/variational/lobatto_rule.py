@@ -13,7 +13,7 @@ import numpy as np
 from varint.step.collocation.records import NodeRule
 
 DIGITS = 60
-FURTHEST = {3: 1.1, 4: 2.4, 5: 3.9, 6: 5.4}  # rad: steps that turn a body as far turn it 0.3 % too far
+FURTHEST = {3: 1.1, 4: 2.4, 5: 3.0, 6: 3.0}  # rad: 0.3 % too far, and below pi, from where turns are not counted
 GRAIN = 2.0**-48  # of the smallest steps at which sums of a row have no rounding
 
 

@@ -3,7 +3,7 @@
 A closure's impulses at node j act along its gradient there, and make it hold at the nodes after the start. Its rows and
 multipliers are q for one of a step of order 2 and stay in the same dense nodes (step/closure_nodes.py), which are
 factored with complete pivoting: rows that are redundant in the whole step get no impulse. The curvature of the rows is
-left out of Newton's matrix: an iterate leaves a share of the error, about h^2 times the impulses over the masses.
+left out of Newton's matrix: an iterate leaves a share of the error, about h times the impulses over the masses.
 
 A constraint of forces (step/constraints.py) is a row likewise; where it is a sum of several measures, each has a row
 and they share one multiplier (`_chain_rows`). Prescribed motions have their targets at the nodes.
@@ -146,7 +146,9 @@ def factor_closures(plan, tree, closures, work, i):
 
 @njit
 def _chain_rows(plan, closures, work, n, i):
-    """Rows of dense node n with one effort, at each node of the step: see `_chain_rows` of step/closure_nodes.py.
+    """Let rows of dense node n that share one multiplier hold their sum, at each node of the step.
+
+    As `_chain_rows` of step/closure_nodes.py does, whose comment has the equations.
 
     Their blocks of K (entries,) and fills at the top, the body in slot i.
     """

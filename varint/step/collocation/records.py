@@ -10,7 +10,7 @@ TURN, SLIDE, SCREW, WELD = range(4)  # motions of a link
 
 @dataclass(frozen=True, eq=False)
 class LinkTree(CompiledRecord):
-    """A tree of links, each with one turn, slide or screw against its parent; the world comes after all, at nl.
+    """A tree of links, each with at most one turn, slide or screw against its parent; the world comes after all, at nl.
 
     The last link of a joint is its body, the others have no mass. A parent comes before its children.
     """
@@ -68,10 +68,10 @@ class ClosureWork(CompiledRecord, writable=True):
     upper: Annotated[Float3, "fills blocks 6"]  # derivative of the link's wrenches by its multipliers
     rise: Annotated[Float2, "pairs blocks"]  # `lower` along the free motion of a link
     reach: Annotated[Float2, "pairs blocks"]  # E^-1 times `upper` along it
-    K: Annotated[Float1, "entries"]
-    scale: Annotated[Float1, "closed"]
-    pivot: Annotated[Int2, "2 closed"]
-    rank: Annotated[Int1, "dense"]
+    K: Annotated[Float1, "entries"]  # of the closures' own matrix, see `ClosedLoops.start`
+    scale: Annotated[Float1, "closed"]  # size of the terms of the diagonal of K, then what brings them to one
+    pivot: Annotated[Int2, "2 closed"]  # order of the rows and columns of a dense node, by their pivots
+    rank: Annotated[Int1, "dense"]  # of each dense node
     column: Annotated[Float2, "2 closed"]  # scratch
     row: Annotated[Float1, "closed"]  # values of the rows on the way in, changes of multipliers on the way out
 

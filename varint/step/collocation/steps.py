@@ -295,6 +295,8 @@ def _finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
         if abs(work.coordinate[0, tree.ball[n] + 1]) > TILT:
             _turn_ball(work, tree.ball[n])
     start_poses(plan, ws, tree, closures, work, given[last])
+    show_bodies(tree, work, 0)
+    follow_products(plan, ws, work.body_position[0], work.body_rotation[0])
 
 
 @njit
@@ -349,8 +351,6 @@ def _record(plan, ws, tree, work, out):
         for k in range(3):
             ws.position[0, i, k], ws.momentum[i, k] = work.position[0, n, k], p[k]
             ws.momentum[i, 3 + k] = R[0, k] * p[3] + R[1, k] * p[4] + R[2, k] * p[5]
-    show_bodies(tree, work, 0)
-    follow_products(plan, ws, work.body_position[0], work.body_rotation[0])
     place(plan, ws, 0)
     record_node(plan, ws, 0, False, out)
 
@@ -397,6 +397,9 @@ def march_nodes(
         status, count = _solve_step(plan, ws, tree, closures, rule, work, given, h)
         iterations += count
         if status != CONVERGED:
+            start_poses(plan, ws, tree, closures, work, given[0])  # what iterates have followed comes back
+            show_bodies(tree, work, 0)
+            follow_products(plan, ws, work.body_position[0], work.body_rotation[0])
             return status, step, iterations
         _finish_step(plan, ws, tree, closures, rule, work, given, inputs[1, at], h)
         if (node + step + 1) % stride == 0:
