@@ -75,8 +75,9 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
                 joint_name, first = places[one.name]
                 number = first + along.number
                 if along.of_ball and tie.parts:
-                    says = f"damping and friction of ball '{one.name}', which is in series with other joints"
-                    notes.left_out(says, one.at)
+                    if along.damping or along.friction:
+                        says = f"damping and friction of ball '{one.name}', which is in series with other joints"
+                        notes.left_out(says, one.at)
                     continue
                 begin[number] = _start(along)
                 if begin[number]:
