@@ -63,6 +63,7 @@ def test_every_effort_along_every_coordinate_in_both_formulations(kind):
 @pytest.mark.many
 @pytest.mark.filterwarnings("ignore::varint.TurnsWarning")  # the state is made of poses, near the reference
 @pytest.mark.parametrize("kind", TAKING)
+@pytest.mark.filterwarnings("ignore::varint.ReplacedRateWarning")  # the start has another rate
 def test_hard_stops_and_prescribed_motions_along_every_coordinate(kind):
     """Each alone, half way to where the coordinate went without, in both formulations."""
     plain = on_a_joint(kind, gravity=ORIGIN)

@@ -239,6 +239,7 @@ def test_couplings_keep_what_they_start_with(rng, order, state):
 @pytest.mark.many
 @pytest.mark.parametrize("order", [2, 4])
 @pytest.mark.parametrize("kind", ["function", "series", "rate"])
+@pytest.mark.filterwarnings("ignore::varint.ReplacedRateWarning")  # the start has another rate
 def test_prescribed_motions(rng, kind, order):
     """By the numbers of a driven linkage, by its step, and by the values of the motion itself."""
     dt, steps = 2e-3, 25

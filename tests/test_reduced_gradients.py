@@ -177,6 +177,7 @@ def test_loads_and_functions_of_time(rng):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", TWO)
+@pytest.mark.filterwarnings("ignore::varint.ReplacedRateWarning")  # the start has another rate
 def test_prescribed_joints(rng, scheme):
     agree(vi.mechanisms.four_bar(), scheme, prescribed={"crank pivot": swing})
     names = ["gravity", "link 1.mass", "joint 2.point"]
@@ -187,6 +188,7 @@ def test_prescribed_joints(rng, scheme):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::varint.ReplacedRateWarning")  # the start has another rate
 def test_parameters_of_a_prescribed_motion(rng):
     """Of a function that makes the mechanism: the rate of a drive."""
 
