@@ -310,6 +310,7 @@ def adaptive_case(what):
 @pytest.mark.slow
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("what", ["a chain", "a driven loop"])
+@pytest.mark.filterwarnings("ignore::varint.ReplacedRateWarning")  # the start has another rate
 def test_adaptive_steps_as_taken(what, order):
     """Against differences of runs that take the same steps; at the end, at times between nodes, in any memory."""
     mechanism, state, names = adaptive_case(what)

@@ -212,7 +212,7 @@ def _path_calls() -> dict[str, Call]:
         "efforts_of_motion": Call(vi.efforts_of_motion, rights(**motion), lambda found: found["elbow"].sum()),
         "static_optimization": Call(
             vi.static_optimization,
-            rights(**motion | {"mechanism": _flexed()}, muscles=lambda: ["flexor"]),
+            rights(**motion | {"mechanism": _flexed()}, muscles=lambda: ["flexor"], drives="act"),
             lambda found: found.tension["flexor"].sum(),
         ),
         "moment_arms": Call(
