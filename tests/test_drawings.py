@@ -188,6 +188,7 @@ def test_marks_say_what_a_joint_is():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::varint.SparseNodesWarning")  # poses alone are drawn
 def test_guides_span_the_way_of_the_slider():
     run = vi.simulate(vi.mechanisms.slider_crank(), 1.0, 0.01)
     times = np.linspace(0, 1, 60)
