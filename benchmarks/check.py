@@ -133,13 +133,19 @@ def tree_of(commit):
             git("worktree", "remove", "--force", str(before))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser_of(description, rounds):
+    """The parser of a script that compares a commit with this tree, in ``rounds`` unless said, by `Tree`."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("commit", nargs="?", help="the tree before")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+def main():
+    parser = parser_of(__doc__, ROUNDS)
     parser.add_argument("--limit", type=float, default=LIMIT, help=f"of a ratio, default {LIMIT}")
     parser.add_argument("--first", type=int, default=1, help="rounds of first simulations, default 1")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:
         return work_for(works(), sys.stdin, sys.stdout)

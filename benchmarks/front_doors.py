@@ -7,7 +7,6 @@ processes with bytecode and compiled functions in their caches. Loops are short,
 interrupted on a busy machine.
 """
 
-import argparse
 import contextlib
 import os
 import resource
@@ -15,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from check import Tree, git, tree_of
+from check import ROOT, Tree, git, parser_of, tree_of, work_for
 
 ROUNDS, POSES, STEPS = 12, 181, 200
 LOOPS = ("cart_pole", "four_bar", "minitaur")
@@ -136,17 +135,10 @@ def compared(before, now, rounds):
 
 def main():
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("commit", nargs="?", help="the tree before")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = parser_of(__doc__, ROUNDS).parse_args()
     if args.serve:
-        from check import work_for
-
         with contextlib.suppress(BrokenPipeError):
             return work_for(works(), sys.stdin, sys.stdout)
-    from check import ROOT
 
     with tree_of(args.commit) as before:
         best = compared(before, ROOT, args.rounds)

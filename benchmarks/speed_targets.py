@@ -6,12 +6,11 @@ Each figure is the least of all rounds, as in `check`, of which this takes the p
 one after another in the process itself: processor time, without the start of a worker.
 """
 
-import argparse
 import sys
 import time
 from contextlib import ExitStack
 
-from check import compared, git, tree_of, work_for
+from check import compared, git, parser_of, tree_of, work_for
 
 ROUNDS = 5
 TARGETS = {  # name to the ratio asked for
@@ -112,11 +111,7 @@ def works(stack):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("commit", nargs="?", help="the tree before")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = parser_of(__doc__, ROUNDS).parse_args()
     if args.serve:
         with ExitStack() as stack:
             return work_for(works(stack), sys.stdin, sys.stdout)

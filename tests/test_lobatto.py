@@ -5,7 +5,7 @@ import pytest
 from random_mechanisms import random_tree, random_velocity_state
 
 import varint as vi
-from varint.methods.variational.lobatto import ORDERS, LobattoRun
+from varint.methods.variational.lobatto import FASTEST, ORDERS, LobattoRun
 from varint.methods.variational.lobatto_rule import node_rule
 from varint.runs.method import PLACES
 
@@ -102,6 +102,17 @@ def test_rule_is_that_of_one_action(s):
 
 
 # ------------------------------------------------------------------------------------- runs
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_oscillation_grows_where_a_failing_step_says_it_may(order):
+    rule, found = node_rule(order // 2 + 1), []
+    ends, inner = [0, -1], slice(1, -1)
+    for turn in (0.999 * FASTEST[order], 1.0003 * FASTEST[order]):  # frequency times step, of mass and step one
+        A = rule.stiffness - turn**2 * np.diag(rule.weight)
+        A = A[np.ix_(ends, ends)] - A[ends, inner] @ np.linalg.solve(A[inner, inner], A[inner, ends])
+        found.append(abs(A[0, 0] + A[1, 1]) / abs(A[0, 1]))  # trace of the map of position and momentum over a step
+    assert found[0] <= 2.0 < found[1]
 
 
 @pytest.mark.slow

@@ -34,6 +34,7 @@ PROBLEM = vi.Problem(PENDULUM, 0.02)
         (lambda: vi.simulate(PENDULUM, dt=0.01), "simulate needs duration=, in s"),
         (lambda: vi.simulate(PROBLEM, dt=0.01), "simulate needs a method beside a Problem"),
         (lambda: vi.simulate(PROBLEM), "simulate needs a method beside a Problem"),
+        (lambda: vi.simulate(PENDULUM, 1.0, vi.Lobatto(0.01)), "dt is a Lobatto, which simulate takes beside"),
         (lambda: vi.time_reversal(PENDULUM), "time_reversal needs duration="),
         (lambda: vi.simulate(PROBLEM, vi.Peer("mujoco")), "'mujoco euler' needs dt=, the step"),
     ],

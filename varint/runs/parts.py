@@ -98,11 +98,19 @@ def parts_of(arguments: Arguments, kind: type[Method], **preferred: object) -> C
     Raises
     ------
     ArgumentError
-        A Problem without a method; an argument of one of the parts beside a Problem; arguments that a part refuses.
+        A Problem without a method, or a method without one; an argument of one of the parts beside a Problem;
+        arguments that a part refuses.
     """
     values_by_name = arguments.values
     problem = values_by_name["mechanism"]
     if not isinstance(problem, Problem):
+        for name in ("duration", "dt"):
+            if isinstance(values_by_name.get(name), Method | Recording):
+                of_problem = "Problem(mechanism, duration, state)"
+                raise ArgumentError(
+                    f"{name} is a {type(values_by_name[name]).__name__}, which {arguments.name} takes beside a Problem:"
+                    f" {arguments.name}(varint.{of_problem}, method, recording)"
+                )
         if values_by_name.get("duration") is None:
             raise ArgumentError(f"{arguments.name} needs duration=, in s")
         values = {**preferred, **values_by_name}

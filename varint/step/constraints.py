@@ -65,7 +65,7 @@ def follow_constraints(plan, ws, position, rotation):
 
 @indirect(seconds=1, what="couplings and prescribed motions")
 def set_targets(plan: Plan, ws: Workspace, inputs: Inputs, node: int, share: float, dt: float) -> None:
-    """Targets of driven constraints at ``node + share`` of ``dt``: cubics between the rows of the inputs.
+    """Targets (nr,) of driven constraints at ``node + share`` of ``dt``: cubics between the rows of the inputs.
 
     Their rates go to ``ws.efforts.target_rate_next``, and the rates of these to ``ws.pace.bend``.
     """
@@ -92,13 +92,13 @@ def set_targets(plan: Plan, ws: Workspace, inputs: Inputs, node: int, share: flo
 
 @indirect(seconds=1, what="couplings and prescribed motions")
 def aim_constraints(plan: Plan, ws: Workspace, inputs: Inputs, when: Interval, h: float, kept: bool) -> None:
-    """Do `set_targets` at the end of a stage."""
+    """Do `set_targets`, (nr,), at the end of a stage."""
     set_targets(plan, ws, inputs, when.node, when.after, when.dt)
 
 
 @indirect(seconds=1, what="couplings and prescribed motions")
 def finish_constraints(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
-    """Finish a stage: the work of its impulses, at the rate where they act, then the rates at its end."""
+    """Finish a stage: the works (ne,) of its impulses, at the rate where they act, then the rates (nr,) at its end."""
     work = ws.efforts
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]
@@ -110,7 +110,7 @@ def finish_constraints(plan: Plan, ws: Workspace, start: int, end: int, h: float
 
 @indirect(seconds=1, what="couplings and prescribed motions")
 def drive_constraints(plan: Plan, ws: Workspace, share: float) -> None:
-    """Add to ``ws.balance.driven`` the work, J, of a ``share`` of the impulses of a step at the rates of targets."""
+    """Add to ``ws.balance.driven`` (nc,) the work, J, of a ``share`` of the impulses of a step at targets' rates."""
     for n in range(plan.constraints.row.size):
         r, c = plan.constraints.row[n], plan.components.of_element[plan.constraints.element[n]]
         ws.balance.driven[c] += share * ws.multiplier[r] * ws.efforts.target_rate[r]

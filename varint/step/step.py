@@ -331,7 +331,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
 
 @njit
 def start_momentum(plan, ws, half_step):
-    """Write the momenta at the first node to ``ws.momentum``, from ``ws.velocity``: m v and J w for ``half_step`` = 0.
+    """Write the momenta (nb, 6) at the first node to ``ws.momentum``: m v and J w for ``half_step`` = 0.
 
     With half the size of a step, s, they are those that a step before, of the same velocity, would have left: the start
     of VI, v_1 = v(0). Other roles than bodies know ``half_step`` = 0 alone.

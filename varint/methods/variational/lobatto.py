@@ -29,7 +29,7 @@ from varint.results.resolution import Unresolved
 from varint.results.undamped import BY_ORDER_2, diagonal_factor, find_undamped
 from varint.runs.method import register, solve
 from varint.runs.problem import Problem, Recording
-from varint.runs.run import Block, Failure, Reached, Run
+from varint.runs.run import Block, Failure, Reached, Run, join_blocks
 from varint.runs.running import Job
 from varint.runs.trajectory import Trajectory
 from varint.step.collocation.closures import start_closures
@@ -41,9 +41,9 @@ from varint.step.nodes.efforts import evaluate_efforts
 from varint.step.workspace import workspace
 
 ORDERS = (4, 6, 8, 10)
-PARTS_MOST = 64  # that a step is divided into
+MOST_PARTS = 64  # that a step is divided into
 NEVER = 1 << 62  # of nodes to record
-FASTEST = {4: 2.83, 6: 3.11, 8: 3.14, 10: 6.25}  # by order: a step times the frequency of a spring, at most
+FASTEST = {4: 2.828, 6: 3.113, 8: 3.1406, 10: 6.253}  # by order: a step times the frequency of a spring, at most
 ON_UNRESOLVED = ("warn", "raise", "ignore")
 ROUND_OFF = 1e-9  # of the potential energy: kinetic energies that are smaller do not count
 SHORTER = 4  # times shorter steps are tried before they are proposed ...
@@ -225,22 +225,21 @@ class LobattoRun(SteppedRun):
     def start(self) -> Block:
         """Record the start."""
         if self.controllers:
-            self._call(self.state())
+            self._evaluate_controllers(self.state())
         return self._block(np.array([0]), self._march(0)[1], 0.0)
 
     def advance(self, steps: int) -> Block:
-        """March ``steps`` steps, or up to the end or to the one that fails, even divided into up to `PARTS_MOST`."""
+        """March ``steps`` steps, or up to the end or to the one that fails, even divided into up to `MOST_PARTS`."""
         last = min(self.done + steps, self.total)
         blocks = [self._block(np.zeros(0, dtype=np.int64), self._outputs(0), 0.0)]
-        stretch = last - self.done
+        ahead = last - self.done  # steps whose inputs are worked out at once: few after one that had to be divided
         while self.done < last and self.failure is None:
-            divided = self.substeps
-            blocks += self._stretch(1 if self.controllers else min(stretch, last - self.done))
-            stretch = 1 if self.substeps > divided else 2 * stretch  # inputs of a stretch are worked out beforehand
-        nodes = {name: np.concatenate([block.nodes[name] for block in blocks]) for name in blocks[0].nodes}
-        return Block(nodes, sum(block.seconds for block in blocks))
+            substeps = self.substeps
+            blocks += self._march_and_divide(1 if self.controllers else min(ahead, last - self.done))
+            ahead = 1 if self.substeps > substeps else 2 * ahead
+        return join_blocks(blocks)
 
-    def _stretch(self, steps: int) -> list[Block]:
+    def _march_and_divide(self, steps: int) -> list[Block]:
         """March up to ``steps`` steps, the last of them divided where it cannot be solved."""
         first, began = self.done, clock()
         status, out = self._march(steps)
@@ -249,13 +248,13 @@ class LobattoRun(SteppedRun):
         seconds = clock() - began
         if status != CONVERGED and not divided:
             self.failure = Failure(
-                f"the step at t = {self.time:g} s could not be solved, nor divided into {PARTS_MOST}: it is too long"
+                f"the step at t = {self.time:g} s could not be solved, nor divided into {MOST_PARTS}: it is too long"
                 f" for the motion or for stiff forces{self._stiffest()}. Take a smaller dt, or varint.Variational",
                 self.time,
             )
         elif self.controllers:
             before = self.given.copy()
-            self._call(self.state())
+            self._evaluate_controllers(self.state())
             self.slopes[:] = np.where(self.extrapolated, (self.given - before) / self.dt, 0.0)
         blocks = [self._block(nodes, out, seconds)]
         if divided and self.done % self.every == 0:
@@ -265,10 +264,10 @@ class LobattoRun(SteppedRun):
     def _divide(self) -> bool:
         """Take the next step in equal parts, twice as many until they can be solved; return whether that was done."""
         start, parts = self.checkpoint(), 2
-        while parts <= PARTS_MOST:
-            self._forget()
+        while parts <= MOST_PARTS:
+            self._drop_start_values()
             if self._march(1, parts)[0] == CONVERGED:
-                self._forget()  # of steps of another length
+                self._drop_start_values()  # of steps of another length
                 return True
             iterations = self.iterations
             self.restore(start)
@@ -276,7 +275,7 @@ class LobattoRun(SteppedRun):
             parts *= 2
         return False
 
-    def _forget(self) -> None:
+    def _drop_start_values(self) -> None:
         """Let the next step begin without start values of the steps before."""
         self.work.known[:] = 0
         self.work.closures.multiplier[:] = 0.0
@@ -297,7 +296,7 @@ class LobattoRun(SteppedRun):
             f" not be longer than {limit:g} over that, {limit / frequency:.1g} s)"
         )
 
-    def _call(self, state: State) -> None:
+    def _evaluate_controllers(self, state: State) -> None:
         """Set the inputs that are functions of the state to their values at the present node, ``state``."""
         self.given[:] = [called(force, self.time, state) for _, force in self.controllers]
 

@@ -25,6 +25,18 @@ from varint.step.plan import CONSTRAINT, EFFORT
 from varint.step.rows import evaluate_rows
 
 
+@njit(inline="always")
+def free_motion(tree, work, k, n):
+    """The shift (3,) and the turn (3,) of link n at node k by its own coordinate."""
+    axis = vector(work.axis[k, n])
+    if tree.motion[n] == SLIDE:
+        return axis, (0.0, 0.0, 0.0)
+    line = cross(axis, vector(work.offset[k, n]))
+    if tree.motion[n] == SCREW:
+        line = add(line, scale(tree.pitch[n], axis))
+    return line, axis
+
+
 @njit
 def show_bodies(tree, work, k):
     """Copy the poses of the bodies at node k, (slots, 3) and (slots, 3, 3), from their links."""
@@ -49,20 +61,16 @@ def start_closures(plan, ws, given):
 
 
 @njit
-def place_start(plan, ws, tree, closures, work, given):
-    """Do `place_closures` at the present node, node 0, and count turns on from there."""
-    show_bodies(tree, work, 0)
-    set_node_targets(plan, ws, given)
-    follow_constraints(plan, ws, work.body_position[0], work.body_rotation[0])
-    place_closures(plan, ws, tree, closures, work, given, 0)
-
-
-@njit
 def place_closures(plan, ws, tree, closures, work, given, k):
-    """Write values (rows,) and gradients (rows, 2, 6) of the rows at node k, whose inputs are ``given`` (ne,)."""
+    """Write values (rows,) and gradients (rows, 2, 6) of the rows at node k, whose inputs are ``given`` (ne,).
+
+    Turns are counted on from node 0, the present one.
+    """
     own = work.closures
     show_bodies(tree, work, k)
     set_node_targets(plan, ws, given)
+    if k == 0:
+        follow_constraints(plan, ws, work.body_position[0], work.body_rotation[0])
     evaluate_rows(plan, ws, work.body_position[k], work.body_rotation[k], own.value[k], own.gradient[k])
     if k > 0:
         q = work.position.shape[0] - 1
@@ -358,13 +366,8 @@ def lift_closures(plan, tree, work, n, i):
 @njit(inline="always")
 def _along(tree, work, n, k, wrench):
     """A wrench (6,) about the centre of link n, along its free motion at node k."""
-    axis = vector(work.axis[k, n])
-    if tree.motion[n] == SLIDE:
-        return dot(axis, vector(wrench))
-    along = dot(axis, add(turn_of(wrench), cross(vector(work.offset[k, n]), vector(wrench))))
-    if tree.motion[n] == SCREW:
-        along += tree.pitch[n] * dot(axis, vector(wrench))
-    return along
+    line, turn = free_motion(tree, work, k, n)
+    return dot(line, vector(wrench)) + dot(turn, turn_of(wrench))
 
 
 @njit

@@ -12,9 +12,8 @@ about h^2 stiffness / mass.
 import math
 
 from varint.base.numba import natural, njit
-from varint.mathematics.vectors import add, cross, dot, rotate, scale, turn_of, vector, write
-from varint.step.collocation.closures import show_bodies
-from varint.step.collocation.records import SCREW, SLIDE
+from varint.mathematics.vectors import add, dot, rotate, scale, turn_of, vector, write
+from varint.step.collocation.closures import free_motion, show_bodies
 from varint.step.laws import has_potential, law_effort, law_potential
 from varint.step.nodes.efforts import evaluate_efforts, keep_turns
 
@@ -109,14 +108,8 @@ def push_nodes(plan, ws, tree, closures, rule, work, given, h):
                 continue
             i, m = natural(tree.along[s]), natural(plan.laws.sum_first[s])
             side = natural(0 if plan.measures.body[m, 0] == tree.body[i] else 1)
-            gradient, axis = ws.efforts.gradient[m, side], vector(work.axis[j, i])
-            if tree.motion[i] == SLIDE:
-                along = dot(axis, vector(gradient))
-            else:
-                turn = rotate(work.rotation[j, i], turn_of(gradient))
-                along = dot(axis, add(turn, cross(vector(work.offset[j, i]), vector(gradient))))
-                if tree.motion[i] == SCREW:
-                    along += tree.pitch[i] * dot(axis, vector(gradient))
+            gradient, (line, turn) = ws.efforts.gradient[m, side], free_motion(tree, work, j, i)
+            along = dot(line, vector(gradient)) + dot(turn, rotate(work.rotation[j, i], turn_of(gradient)))
             work.stiff[j, i] += h * rule.weight[j] * ws.efforts.sum_by_value[s] * along * along
             work.damp[j, i] += rule.weight[j] * ws.efforts.sum_by_rate[s] * along * along
 
@@ -153,7 +146,8 @@ def finish_nodes(plan, ws, tree, rule, work, given, h):
 def fastest_law(plan, ws, work):
     """Return the element whose law is stiffest for the bodies that it acts on, -1 for none, and its frequency, rad/s.
 
-    At rest in the poses shown at node 0, with ``ws.efforts.input``, and as if no joint held the bodies.
+    At rest in the poses at node 0, ``work.body_position[0]`` (slots, 3) and the rotations, with ``ws.efforts.input``
+    (ne,), and as if no joint held the bodies.
     """
     ws.velocity[:] = 0.0
     work.load[:] = 0.0

@@ -2,9 +2,8 @@
 
 Wrenches of a body at the nodes j = 0 .. q - 1 depend on its motions x at the nodes k = 1 .. q, W = D x + w, once all it
 carries is eliminated. With its free motion N at the nodes, (axis x offset, axis) of a turn, (axis, 0) of a slide, and
-of a screw the first and pitch times the second,
-the rigid motion T over the arm from the parent, the derivative K of N^T W by the motion that moves N, and that of the
-laws along the coordinate, L,
+of a screw the first and pitch times the second, the rigid motion T over the arm from the parent, the derivative K of
+N^T W by the motion that moves N, and that of the laws along the coordinate, L,
 
     E = N^T D N + K N + L    V = E^-1 (N^T D + K)    x = T x_p + N z    z = -E^-1 (open + N^T w) - V T x_p
     D_p += T^T (D - U V) T,    w_p += T^T (w + U z_0),    U = D N,  z_0 = z for x_p = 0
@@ -19,6 +18,7 @@ from varint.mathematics.vectors import add, cross, dot, scale, sub, turn_of, vec
 from varint.step.collocation.closures import (
     factor_closures,
     find_multipliers,
+    free_motion,
     lift_closures,
     pass_closures,
     pass_values,
@@ -63,18 +63,6 @@ def _own_blocks(tree, rule, work, h, i):
 
 
 @njit(inline="always")
-def _free_motion(tree, work, j, i):
-    """The shift (3,) and the turn (3,) of link i at node j by its own coordinate."""
-    axis = vector(work.axis[j, i])
-    if tree.motion[i] == SLIDE:
-        return axis, (0.0, 0.0, 0.0)
-    line = cross(axis, vector(work.offset[j, i]))
-    if tree.motion[i] == SCREW:
-        line = add(line, scale(tree.pitch[i], axis))
-    return line, axis
-
-
-@njit(inline="always")
 def _turned_motion(tree, work, j, i):
     """K of node j: the change of what is open by the free motion that moves with link i, as factors (3,), (3,)."""
     axis, offset, force = vector(work.axis[j, i]), vector(work.offset[j, i]), vector(work.carried[j, i])
@@ -91,7 +79,7 @@ def _turned_motion(tree, work, j, i):
 def _write_link_blocks(tree, work, i, q):
     """Write U (q q, 6), the rows N^T D + K in V (q q, 6), and E (q, q) of link i."""
     for j in range(q):
-        line, turn = _free_motion(tree, work, j, i)
+        line, turn = free_motion(tree, work, j, i)
         for k in range(q):
             D, V = work.D[i, j * q + k], work.V[i, j * q + k]
             for b in range(6):
@@ -103,7 +91,7 @@ def _write_link_blocks(tree, work, i, q):
             V, (force, torque) = work.V[i, j * q + j - 1], _turned_motion(tree, work, j, i)
             write(V, add(vector(V), force), add(turn_of(V), torque))
     for k in range(q):
-        line, turn = _free_motion(tree, work, k + 1, i)
+        line, turn = free_motion(tree, work, k + 1, i)
         for j in range(q):
             D, U, V = work.D[i, j * q + k], work.U[i, j * q + k], work.V[i, j * q + k]
             for a in range(6):
@@ -264,7 +252,7 @@ def solve_turns(plan, tree, closures, work):
             solve_closures(plan, tree, closures, work, b)
         z[:] = 0.0
         for j in range(q):
-            line, turn = _free_motion(tree, work, j, i)
+            line, turn = free_motion(tree, work, j, i)
             w = work.motion[i, j]
             given = work.open[j, i] + dot(line, vector(w)) + dot(turn, turn_of(w))
             for k in range(q):
@@ -297,7 +285,7 @@ def solve_turns(plan, tree, closures, work):
         if closed:
             yield_turns(plan, closures, work, i, b)
         for k in range(q):
-            line, turn = _free_motion(tree, work, k + 1, i)
+            line, turn = free_motion(tree, work, k + 1, i)
             _add_row(work.motion[i, k], z[k], line, turn)
             largest = max(largest, abs(z[k]) / tree.unit[i])
         if closed and tree.link[b] == i:

@@ -29,7 +29,6 @@ from varint.step.collocation.closures import (
     finish_closures,
     move_multipliers,
     place_closures,
-    place_start,
     push_closures,
     show_bodies,
 )
@@ -95,12 +94,12 @@ def start_poses(plan, ws, tree, closures, work, given):
         work.position[0, i, 0], work.position[0, i, 1], work.position[0, i, 2] = x
         _write_axis(tree, work, i, 0)
     if closures.rows[1] > closures.rows[0]:
-        place_start(plan, ws, tree, closures, work, given)
+        place_closures(plan, ws, tree, closures, work, given, 0)
 
 
 @njit(inline="always")
 def _advance(tree, i, coordinate):
-    """The displacement of link i along its axis, m."""
+    """The displacement of link i along its axis, m, at a ``coordinate``, a number, rad or m."""
     return coordinate if tree.motion[i] == SLIDE else tree.pitch[i] * coordinate
 
 
@@ -266,7 +265,7 @@ def _solve_step(plan, ws, tree, closures, rule, work, given, h):
 
 @njit
 def _turns_little(tree, rule, work):
-    """Whether no link turns so far over the step that its speed and its turn disagree."""
+    """Whether no link turns so far over the step, ``work.by`` (s, nl), that its speed and its turn disagree."""
     for i in range(tree.mass.size):
         if tree.motion[i] != SLIDE and not abs(work.by[rule.weight.size - 1, i]) <= rule.furthest[0]:
             return False

@@ -147,7 +147,10 @@ def _slope(plan, ws, n, h):
 
 @njit
 def slope_now(plan, ws, n, h):
-    """Return the slope of effort n of a stage of ``h`` s at its rate now; dry friction that slides has next to none."""
+    """Return the slope of effort n, a number, N s/m or N m s/rad, of a stage of ``h`` s at its rate now.
+
+    Dry friction that slides has next to none.
+    """
     damping, f = ws.damping, ws.damping.law[n]
     if f < 0 or not damping.bends[n]:
         return damping.now[n]
@@ -179,7 +182,7 @@ def _choose(damping, h):
 
 @njit
 def _give(damping, n, lead):
-    """Set the ``lead`` of effort n, a number, in ``damping``."""
+    """Set the ``lead`` of effort n, a number, in ``damping.lead`` (laws,) or ``damping.load_lead`` (loads,)."""
     if damping.law[n] >= 0:
         damping.lead[damping.law[n]] = lead
     elif lead > 0.0 or damping.axis[n] % 3 == 0:  # one for all axes

@@ -24,7 +24,7 @@ def first_share(plan: Plan, ws: Workspace, pose: int, h: float) -> float:
 
     ``pose``: number of the pose. c / m is the sum of the rates at which the efforts of ``ws.damping`` end motions along
     themselves, of the bodies in their joints and closed limits; of efforts along which nothing moves zero. Uses
-    ``ws.increment_body``.
+    ``ws.increment_body`` (nb, 6).
     """
     damping = ws.damping
     if damping.count[0] == 0:
