@@ -106,21 +106,20 @@ def _inaccurate_velocity(trajectory: "RecordedMotion", before: np.ndarray) -> st
     if not before.size:
         return ""
     errors, largest = velocity_errors(trajectory.nodes, before, trajectory.order, jumps), trajectory._largest_speeds
-    worst = ("", 0.0)
+    sentence, worst = "", INACCURATE
     for error, speed, name, unit in zip(
         errors, largest, ("velocity", "angular velocity"), ("m/s", "rad/s"), strict=True
     ):
         share = error / (np.maximum(speed, SMALLEST * speed.max()) + np.finfo(float).tiny)
         k, body = np.unravel_index(share.argmax(), share.shape)
-        if share[k, body] > max(INACCURATE, worst[1]):
-            begin, end = t[before[k]], t[before[k] + 1]
-            worst = (
+        if share[k, body] > worst:
+            begin, end, worst = t[before[k]], t[before[k] + 1], float(share[k, body])
+            sentence = (
                 f"the nodes at {begin:g} and {end:g} s are too far apart to know the motion between them: the"
                 f" {name} of body '{trajectory.mechanism.bodies[body].name}' there is uncertain by about"
-                f" {error[k, body]:.2g} {unit}, where {speed[body]:.3g} {unit} is its largest: {REMEDY}",
-                float(share[k, body]),
+                f" {error[k, body]:.2g} {unit}, where {speed[body]:.3g} {unit} is its largest: {REMEDY}"
             )
-    return worst[0]
+    return sentence
 
 
 def _warn(who: str, t: np.ndarray, speed: np.ndarray, harm: str, stacklevel: int) -> bool:

@@ -256,7 +256,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
     step, which takes ``width`` times ``dt`` s. Returns (status, pose of the new state, iterations, further sub-steps).
     """
     # shares of the step: done, of a sub-step that no event ends, that is tried, and the longest (damping/relaxing.py)
-    done, size, part, iterations, pieces, events, rung = 0.0, 1.0, 1.0, 0, 0, 0, ws.damping.rung
+    done, size, part, iterations, pieces, events, longest_share = 0.0, 1.0, 1.0, 0, 0, 0, ws.damping.longest_share
     redo, has_events, taping = ws.balance.redo[0], ws.search.any_events[0], ws.tape.h.size > 0
     if has_events:
         begin_events(plan, ws, pose, width * dt)
@@ -264,9 +264,9 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
     if redo:
         leave_energy(plan, ws, pose, 0)
     while done < 1.0:
-        if rung[0] == 0.0:
-            rung[0], part = first_share(plan, ws, pose, width * dt), 1.0
-        longest = min(size, 1.0 - done, rung[0])
+        if longest_share[0] == 0.0:
+            longest_share[0], part = first_share(plan, ws, pose, width * dt), 1.0
+        longest = min(size, 1.0 - done, longest_share[0])
         part = min(part, longest)
         if kept:
             copy_start(plan, ws, pose, False)
@@ -303,9 +303,9 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, 
                 go_back(plan, ws, pose)
         if status != CONVERGED:
             size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # trials for an event may be short
-            if size < SHORTEST_SHARE * rung[0]:
+            if size < SHORTEST_SHARE * longest_share[0]:
                 return status, pose, iterations, pieces
-            part = min(size, 1.0 - done, rung[0])
+            part = min(size, 1.0 - done, longest_share[0])
             if has_events:
                 retry_events(plan, ws, pose, width * dt * part)
             copy_motions(ws.history[0, 0], ws.velocity)

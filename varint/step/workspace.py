@@ -58,7 +58,7 @@ def workspace(
     ws.balance.more_inertia[0] = any("inertia" in role.functions for role in roles)
     for role in roles:
         role.begin(ws)
-    ws.balance.unresolved[:], ws.damping.rung[:] = -1, 1.0
+    ws.balance.unresolved[:], ws.damping.longest_share[:] = -1, 1.0
     ws.pace.rows[:] = np.arange(ws.pace.rows.size)
     _give_addresses(ws.efforts, functions)
     if kept:

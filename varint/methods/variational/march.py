@@ -196,7 +196,8 @@ class March:
         if plan.laws.kind.size:
             evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
         self._start_damping()
-        ws.damping.rung[0] = 0.0 if ws.search.any_events[0] and ws.damping.active[0] and not state.made_by else 1.0
+        may_relax = ws.search.any_events[0] and ws.damping.active[0] and not state.made_by
+        ws.damping.longest_share[0] = 0.0 if may_relax else 1.0
         keep_turns(plan, ws.efforts)
         if self.gaps.size:
             gradient = np.zeros((self.gaps.size, 2, 6))

@@ -31,7 +31,7 @@ class Damping(CompiledRecord, writable=True):
     alone: Annotated[Bool1, "damped"]  # scratch: whether it is strong by itself
     bends: Annotated[Bool1, "damped"]  # whether its slope depends on its rate
     strongest: Annotated[Float1, "1"]  # h c / m in a step of a run, by inertias of bodies without joints
-    rung: Annotated[
+    longest_share: Annotated[
         Float1, "1", STATE
     ]  # see relaxing.py: share of a step that the next sub-step may have, 0 at a start
     # of a stage

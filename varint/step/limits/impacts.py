@@ -253,12 +253,12 @@ def _judge_rims(plan, ws, start, end, part):
 def _accept(plan, ws, start, end, part):
     """Return verdict and next share (0, 1] of a trial that passed no event; where a rim has landed that is one.
 
-    The next one may be longer where strong dampers made it short, ``ws.damping.rung`` (1,).
+    The next one may be longer where strong dampers made it short, ``ws.damping.longest_share`` (1,).
     """
     if part > SHORTEST and plan.contacts.pair_shape.size and misses_features(plan, ws, start, end):
         return AGAIN, 0.5 * part
-    if part == ws.damping.rung[0]:
-        ws.damping.rung[0] = min(1.0, GROWTH * part)
+    if part == ws.damping.longest_share[0]:
+        ws.damping.longest_share[0] = min(1.0, GROWTH * part)
     landed = landed_point(plan, ws) if _has_rims(plan) else -1
     if landed >= 0:
         ws.search.limit[0] = plan.limits.measure.size + landed
@@ -346,12 +346,12 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
 
     A closed limit opens. An open one has an impact, with all that touches, contacts too. ``pose``: number of the pose
     of the node. ``timed``: whether the sub-step before ends where the event is. Impacts write ``ws.velocity`` and
-    ``ws.momentum`` (nb, 6), and ``ws.damping.rung`` (1,), for the sub-steps to come.
+    ``ws.momentum`` (nb, 6), and ``ws.damping.longest_share`` (1,), for the sub-steps to come.
     """
     search = ws.search
     n, search.limit[0] = search.limit[0], -1
     if ws.damping.active[0]:
-        ws.damping.rung[0] = 0.0
+        ws.damping.longest_share[0] = 0.0
     k = contact_of(plan, n)
     if k >= 0 and is_rim_point(plan, ws, k):
         if timed:
