@@ -5,8 +5,9 @@ import pytest
 from random_mechanisms import random_tree, random_velocity_state
 
 import varint as vi
-from varint.methods.variational.lobatto import FASTEST, ORDERS, LobattoRun
+from varint.methods.variational.lobatto import ORDERS
 from varint.methods.variational.lobatto_rule import node_rule
+from varint.methods.variational.lobatto_run import FASTEST, LobattoRun
 from varint.runs.method import PLACES
 
 LAST = vi.Recording(every=10**9)
@@ -375,8 +376,6 @@ def test_studies_take_it():
         formulation="lobatto", dt=0.01,
     )  # fmt: skip
     assert len(ensemble) == 2
-    with pytest.raises(vi.ArgumentError, match="Stepper supports"):
-        vi.Stepper(problem.mechanism, vi.Lobatto(0.01))
 
 
 def test_arguments_are_checked():

@@ -138,6 +138,9 @@ def steps() -> None:
 @kind
 def steps_of_collocation() -> None:
     vi.simulate(vi.Problem(vi.mechanisms.double_pendulum(), 5 * DT), vi.Lobatto(DT))
+    sim = vi.Stepper(vi.mechanisms.cart_pole(), vi.Lobatto(DT))
+    sim.set("motor", float(sim.coordinates[0]))
+    sim.step()
 
 
 @kind

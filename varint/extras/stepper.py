@@ -87,7 +87,7 @@ class Stepper(Shown):
     mechanism : Mechanism
         Each force whose input is a number is an input of the Stepper, and this number its initial value; a
         `PrescribedMotion` is not. Inputs that are functions act as in `simulate`.
-    dt : float, Variational or Reduced
+    dt : float, Variational, Lobatto or Reduced
         Step, s; or a method whose ``dt`` is a number and not adaptive. An integrator with error control integrates
         from node to node, ``dt`` apart, and starts anew at each.
     state : State or ReducedState, optional
@@ -105,7 +105,7 @@ class Stepper(Shown):
     Attributes
     ----------
     mechanism : Mechanism
-    method : Variational or Reduced
+    method : Variational, Lobatto or Reduced
     inputs : (m,) array
         Inputs for the next step, in the unit of each force, such as N or N m. Write to it; it stays the same array.
     input_names : tuple of str

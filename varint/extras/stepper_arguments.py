@@ -10,6 +10,7 @@ from varint.base.errors import ArgumentError
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.held import Held
 from varint.methods.reduced.method import Reduced
+from varint.methods.variational.lobatto import Lobatto
 from varint.methods.variational.method import Variational
 from varint.model.forces.commanded import Commanded
 from varint.runs.method import Method
@@ -27,8 +28,8 @@ def method_of(dt: float | Method, arguments: dict[str, Any]) -> Method:
         if beside := [name for name, value in arguments.items() if value != defaults[name]]:
             raise ArgumentError(f"give {beside[0]!r} to the method, not to Stepper()")
         method = dt
-    if not isinstance(method, Variational | Reduced):
-        raise ArgumentError(f"Stepper supports Variational and Reduced, not '{method.title}'")
+    if not isinstance(method, Variational | Lobatto | Reduced):
+        raise ArgumentError(f"Stepper supports Variational, Lobatto and Reduced, not '{method.title}'")
     if not isinstance(method.dt, float):
         raise ArgumentError(f"Stepper needs a number for dt, the step in s, got {method.dt!r}")
     if isinstance(method, Variational) and method.adaptive is not False:

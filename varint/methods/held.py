@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from varint.base.errors import ArgumentError
-from varint.base.numba import STATE, role_arrays
 from varint.kinematics.frames import with_world
 from varint.kinematics.joint_reader import JointColumns, read_others, split_joints
 from varint.methods.reduced.run import ReducedRun
@@ -119,7 +118,7 @@ class HeldMarch:
     Parameters
     ----------
     run : MaximalRun
-        Before its start.
+        Before its start; by any scheme, or by collocation.
     held : Held
     extrapolates : bool
         Whether inputs follow the line through the last two nodes.
@@ -133,7 +132,7 @@ class HeldMarch:
         self.run, self.held, self.every, self._tree, march = run, held, every, tree, run.march
         readable, self._others = split_joints(run.mechanism, tree.joints, tree.columns)
         self._stepwise = Stepwise(march, held.elements, [extrapolates] * len(held.elements), True, readable, tree.nq)
-        self._fresh = [(array, array.copy()) for _, array in role_arrays(march.ws, STATE)]
+        self._fresh = [(array, array.copy()) for _, array in march.state_arrays()]
         sizes = {name: columns.stop - columns.start for name, columns in tree.columns.items()}
         counted = [angle for angle in march.compiled.counted if sizes.get(angle.joint) == angle.size]
         columns = [tree.columns[angle.joint].start + angle.number for angle in counted]
@@ -262,7 +261,7 @@ class HeldRun:
         self.run, self.held, self.every = run, held, every
         self.input, self.both = inputs, place.reshape(-1)
         self.q, self.rate = place
-        _set_turns(self.q, tree, run.march.turns if isinstance(run, MaximalRun) else {})
+        _set_turns(self.q, tree, run.turns)
         self.input[:] = run.constant[held.elements]
         self._half_turns = HalfTurns(run.mechanism)
         start = run.start()
@@ -271,7 +270,7 @@ class HeldRun:
         self._joints = [*chain(*split_joints(run.mechanism, tree.joints, tree.columns))]
         self._failure: Failure | None = None
         self._unresolved = -1
-        self.seconds = np.zeros(1)
+        self.seconds, self._columns = np.zeros(1), tree.columns
 
     def take(self, word: None, steps: int) -> int:
         """Take steps: how that ended, see `take_steps`."""
@@ -321,6 +320,10 @@ class HeldRun:
         if isinstance(self.run, ReducedRun):
             self.q[:], self.rate[:] = self.run.coordinates()
         else:
+            for name, near in self.run.counted().items():
+                columns = self._columns.get(name)
+                if columns is not None and columns.stop - columns.start == len(near):
+                    self.q[columns] = np.where(np.isnan(near), self.q[columns], near)
             _read(self._joints, self.state(), self.q, self.rate)
 
     def save(self) -> tuple:

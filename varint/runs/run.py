@@ -114,10 +114,13 @@ class SteeredRun(Run):
     ----------
     mechanism : Mechanism
     constant : (ne,) inputs of the elements, where they are constant
+    turns : dict
+        Joint name to its coordinates (dof,) at the start, rad, as the initial state counts them.
     """
 
     mechanism: Mechanism
     constant: np.ndarray
+    turns: Mapping[str, np.ndarray] = {}
 
     @property
     @abstractmethod
@@ -128,10 +131,14 @@ class SteeredRun(Run):
         """March ``steps`` nodes on, or up to the step that fails, with the inputs that are ``constant`` by now."""
         return self.advance(steps)
 
+    def counted(self) -> dict[str, np.ndarray]:
+        """Return joint name to coordinates (dof,) now, rad, of angles whose turns forces count; NaN for others."""
+        return {}
+
     def unresolved(self, nodes: Mapping[str, np.ndarray]) -> int:
         """Return the number of a body that the last steps, with the recorded ``nodes``, did not resolve, or -1."""
         return -1
 
-    @abstractmethod
     def vertex_motion(self) -> np.ndarray:
         """Return positions, m, and velocities, m/s, (2, n, 3), world, of all vertices of deformable bodies now."""
+        return np.zeros((2, 0, 3))

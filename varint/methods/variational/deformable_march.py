@@ -24,7 +24,8 @@ from varint.meshes.attached_meshes import AttachedMeshes
 from varint.meshes.mesh_start import start_along
 from varint.meshes.mesh_state import vertices_of, with_vertices
 from varint.meshes.vertex_record import subtract_lost
-from varint.methods.variational.march import March, NodeBlock
+from varint.methods.variational.march import March
+from varint.methods.variational.node_block import NodeBlock
 from varint.methods.variational.schemes import Scheme
 from varint.model.state import State
 from varint.plan import Compiled

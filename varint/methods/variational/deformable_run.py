@@ -7,8 +7,8 @@ import numpy as np
 from varint.base.errors import ArgumentError
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.vertex_record import OF_VERTICES
-from varint.methods.variational.march import NodeBlock
 from varint.methods.variational.maximal_run import MaximalRun
+from varint.methods.variational.node_block import NodeBlock
 from varint.methods.variational.schemes import Scheme
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import is_impulsive

@@ -1,7 +1,6 @@
 """The march of a mechanism over its nodes, in blocks, with everything needed to stop and go on."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
 from weakref import finalize
 
 import numpy as np
@@ -10,6 +9,7 @@ from varint.base.errors import ArgumentError
 from varint.base.numba import STATE, role_arrays
 from varint.kinematics.turns import carrying, start_memory, start_turns
 from varint.mathematics.products.records import check_order
+from varint.methods.variational.node_block import NodeBlock
 from varint.methods.variational.schemes import Scheme
 from varint.methods.variational.strong_damping import start_damping
 from varint.methods.variational.welded import gathered, spread
@@ -28,60 +28,17 @@ from varint.step.limits.returning import close_on_floors, start_floors
 from varint.step.limits.rows import BEYOND as ON_LIMIT
 from varint.step.march.aside import step_aside
 from varint.step.march.spare_workspaces import spare_workspace
+from varint.step.march.steps import run_steps
 from varint.step.newton import CONVERGED
 from varint.step.nodes.efforts import keep_turns
 from varint.step.one_sided import has_terms, rows_state, set_rows
 from varint.step.pace import accelerate_node, keep_pace, start_pace
 from varint.step.step import SAME_TIME, record_node, run, start_momentum, worst_residual
 
-RECORDED = (
-    "node",
-    "t",
-    "position",
-    "quat_wxyz",
-    "velocity",
-    "angular_velocity",
-    "work",
-    "command",
-    "law_state",
-    "unresolved_body",
-)
 NODE_ARRAYS = 5  # outputs of a run that one node by itself has
 TIMES = 6  # which of them are the times
 MISSED = 1e3  # times the tolerance: residuals of rows that were not solved
 LAST = 2.0  # times the bound of changes of the energy residual: at the last node of a run, see `judge_end`
-
-
-@dataclass(frozen=True, eq=False)
-class NodeBlock:
-    """Recorded nodes in the order of the description; T nodes, nb bodies."""
-
-    node: np.ndarray  # (T,) number of the node
-    t: np.ndarray  # (T,) s
-    position: np.ndarray  # (T, nb, 3)
-    quat_wxyz: np.ndarray  # (T, nb, 4)
-    velocity: np.ndarray  # (T, nb, 3)
-    angular_velocity: np.ndarray  # (T, nb, 3)
-    work: np.ndarray  # (T, forces) J
-    command: np.ndarray  # (T, forces)
-    law_state: np.ndarray  # (T, n) of the laws that have one
-    unresolved_body: np.ndarray  # (T,) a body that a step since the last recorded node did not resolve, -1 for none
-    newton_iterations: int
-    substeps: int
-
-    def last_state(self) -> State:
-        """Return the last node."""
-        arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        return State(*(array[-1].copy() for array in arrays))
-
-
-def join_node_blocks(blocks: Sequence[NodeBlock]) -> NodeBlock:
-    """Return one block of several, one after the other."""
-    joined: dict = {}
-    for name, value in vars(blocks[0]).items():
-        values = [getattr(block, name) for block in blocks]
-        joined[name] = np.concatenate(values) if isinstance(value, np.ndarray) else sum(values)
-    return replace(blocks[0], **joined)
 
 
 class March:
@@ -108,6 +65,8 @@ class March:
     """
 
     halves = True  # whether steps that cannot be solved are divided
+    divides = False  # whether `divide` does so, not compiled code
+    word = 0  # of the `NodeSteps` of a march by collocation
     goes_back = False  # whether a step that fails is undone even where each node is recorded
 
     def __init__(
@@ -351,6 +310,24 @@ class March:
         """Return numbers (T,) of the nodes that are recorded in the next ``steps``."""
         return np.arange(self.node // self.every + 1, (self.node + steps) // self.every + 1) * self.every
 
+    def state_arrays(self) -> list[tuple[str, np.ndarray]]:
+        """Return all arrays that the steps to come depend on, by name."""
+        return list(role_arrays(self.ws, STATE))
+
+    def stand(self) -> None:
+        """Evaluate the rows and all else that follows from the `state_arrays`, after these were changed."""
+        plan, ws = self.compiled.plan, self.ws
+        place(plan, ws, self.pose)
+        set_rows(plan, ws, self.pose, rows_state(ws))
+
+    def prepare_steps(self) -> None:
+        """Compile, or load, the steps that `varint.step.march.steps.take_steps` calls through a pointer."""
+        run_steps.prepare()
+
+    def divide(self, out: tuple[np.ndarray, ...], table: np.ndarray) -> bool:
+        """Return whether the next step, which failed, was taken in parts: False, compiled code divides steps itself."""
+        return False
+
     def present(self) -> NodeBlock:
         """Return the present node; nothing that the steps to come depend on is changed."""
         arrays = self.outputs(1)
@@ -429,7 +406,7 @@ class March:
 
     def checkpoint(self) -> dict:
         """Return everything that the steps to come depend on, as arrays."""
-        saved = {name: array.copy() for name, array in role_arrays(self.ws, STATE)}
+        saved = {name: array.copy() for name, array in self.state_arrays()}
         return saved | {"place": np.array([self.node, self.pose])}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
@@ -439,14 +416,12 @@ class March:
         told = saved["balance unresolved"]
         if node < 0 or pose not in (0, 1) or told.min() < -1 or told.max() >= len(self.compiled.order):
             raise ValueError("its checkpoint names an unknown node, pose or body")
-        for name, array in role_arrays(self.ws, STATE):
+        for name, array in self.state_arrays():
             array[:] = saved[name]
         if self.comes_back:
             close_on_floors.prepare()
         self.node, self.pose = node, pose
-        plan, ws = self.compiled.plan, self.ws
-        place(plan, ws, self.pose)
-        set_rows(plan, ws, self.pose, rows_state(ws))
+        self.stand()
 
     def outputs(self, records: int) -> tuple[np.ndarray, ...]:
         """Return arrays of ``records`` recorded nodes, see `varint.step.step.run`."""

@@ -9,10 +9,12 @@ from varint.base.clock import clock
 from varint.base.errors import StateError
 from varint.kinematics.misfits import quick_misfits
 from varint.kinematics.start_at_stops import cannot_come_back, check_stops
+from varint.kinematics.turns import counted_turns
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.blocked_starts import blocked_limits
-from varint.methods.variational.march import RECORDED, March, join_node_blocks
-from varint.methods.variational.march import NodeBlock as MarchBlock
+from varint.methods.variational.march import March
+from varint.methods.variational.node_block import RECORDED, join_node_blocks
+from varint.methods.variational.node_block import NodeBlock as MarchBlock
 from varint.methods.variational.stepwise import Stepwise
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Extrapolated
@@ -80,6 +82,11 @@ class MaximalRun(SteeredRun):
         return self.march.node
 
     @property
+    def turns(self) -> Mapping[str, np.ndarray]:  # type: ignore[override]
+        """See `SteeredRun`."""
+        return self.march.turns
+
+    @property
     def reached(self) -> Reached:
         """Progress of the run, in steps."""
         counts = Counts(self.march.node, *self.iterations.tolist())
@@ -106,6 +113,10 @@ class MaximalRun(SteeredRun):
         steps = min(steps, self.steps - self.march.node)
         self._give(steps)
         return self._marched(steps)
+
+    def counted(self) -> dict[str, np.ndarray]:
+        """See `SteeredRun`."""
+        return counted_turns(self.march.compiled, self.march.ws.efforts.value_near)
 
     def unresolved(self, nodes: Mapping[str, np.ndarray]) -> int:
         """See `SteeredRun`."""
@@ -139,10 +150,6 @@ class MaximalRun(SteeredRun):
     def state(self) -> State:
         """Return the present node."""
         return self.march.state()
-
-    def vertex_motion(self) -> np.ndarray:
-        """See `SteeredRun`."""
-        return np.zeros((2, 0, 3))
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Return all that the steps to come depend on; ``ending``: a body that the last ones did not resolve, or -1."""

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from varint.base.numba import STATE, for_python, role_arrays, spans_of, word_of
+from varint.base.numba import for_python, spans_of, word_of
 from varint.kinematics.joint_reader import JointColumns, joint_readings
 from varint.kinematics.turns import changes_what_states_carry
 from varint.methods.variational.march import March
 from varint.methods.variational.welded import spread
 from varint.model.state import State, state_block
-from varint.step.configuration import place
 from varint.step.inputs import Inputs
 from varint.step.march.records import (
     HELD_FROM,
@@ -28,8 +27,7 @@ from varint.step.march.records import (
     NodeRows,
     Reading,
 )
-from varint.step.march.steps import copy_march, read_node, run_steps, take_steps
-from varint.step.one_sided import rows_state, set_rows
+from varint.step.march.steps import DONE, FAILED, copy_march, read_node, take_steps
 from varint.step.step import worst_residual
 
 
@@ -67,13 +65,15 @@ class Stepwise:
         size: int = 0,
     ) -> None:
         self.march, self.moving = march, any(extrapolated)
-        run_steps.prepare()
+        march.prepare_steps()
         self.take, self.read = for_python(take_steps), for_python(read_node)
+        if march.divides:
+            self._take, self.take = self.take, self._take_or_divide
         self.input, before = np.zeros((2, len(elements)))
         number = np.array([march.dt, march.tol, 0.0])
         self.place = np.zeros(PLACES, dtype=np.int64)
         self.place[[STRIDE, STAGGERED, KEEPS]] = march.every, march.scheme.staggered, keeps
-        kept = *(array for _, array in role_arrays(march.ws, STATE)), self.place, number, before
+        kept = *(array for _, array in march.state_arrays()), self.place, number, before
         spans, words = spans_of((array, False) for array in kept)
         self.kept = np.zeros(words, dtype=np.int64)
         self.both = np.zeros(2 * size)
@@ -88,6 +88,7 @@ class Stepwise:
             "input": self.input,
             "before": before,
             "extrapolated": np.array(extrapolated, dtype=np.bool_),
+            "nodes": np.array([march.word]),
             "spans": spans,
             "kept": self.kept,
         }
@@ -103,6 +104,21 @@ class Stepwise:
     def leave(self) -> None:
         """Set the march to the node that the steps have come to."""
         self.march.node, self.march.pose = self.place[[NODE, POSE]].tolist()
+
+    def _take_or_divide(self, word: int, steps: int) -> int:
+        """Take steps as `take_steps` does; the march divides each step that cannot be solved."""
+        status, march, place = self._take(word, steps), self.march, self.place
+        while status == FAILED:
+            steps -= int(place[STEPPED]) + 1
+            self.leave()
+            record, (*rows, counts) = int(place[RECORDED]), self.steps.rows
+            if not march.divide((*(array[record:] for array in rows), counts), self.steps.table):
+                return FAILED
+            place[NODE] = march.node
+            place[RECORDED] += march.node % march.every == 0
+            place[STEPPED] += 1
+            status = self._take(word, steps) if steps else DONE
+        return status
 
     def hold(self) -> None:
         """Keep all that acts constant but for the inputs that are set; nothing is recorded."""
@@ -167,12 +183,10 @@ class Stepwise:
 
     def recall(self, saved: np.ndarray) -> None:
         """Go back to a result of `save`."""
-        plan, ws = self.march.compiled.plan, self.march.ws
         self.kept[:] = saved
         copy_march(self.word, True)
-        pose = int(self.place[POSE])
-        place(plan, ws, pose)
-        set_rows(plan, ws, pose, rows_state(ws))
+        self.leave()
+        self.march.stand()
 
 
 def _reading(march: March, joints: Sequence[JointColumns], place: np.ndarray) -> tuple[Reading, np.ndarray]:

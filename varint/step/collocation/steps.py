@@ -47,6 +47,7 @@ SHARED = 0.05  # the next increment takes the same factors where the last one wa
 ENOUGH = 1e-17  # rad: an increment below that is left out
 SMALL, STALLED = 1e-11, 0.3  # rad, and share of the increment before: increments that are round-off
 START_AHEAD = 2  # steps before coordinates are extrapolated
+GIVEN = -1  # of ``known``: the coordinates at the nodes of the next step are start values already
 TILT = 0.3  # rad, of the second angle of a ball: from there on its angles are counted anew
 
 
@@ -203,7 +204,9 @@ def _evaluate(plan, ws, tree, closures, rule, work, given, h):
 
 @njit
 def _predict(rule, work):
-    """Start values of the coordinates: a polynomial through the last nodes, or no motion."""
+    """Start values of the coordinates: a polynomial through the last nodes, no motion, or those that are there."""
+    if work.known[0] == GIVEN:
+        return
     s, past, known = rule.weight.size, work.past.shape[0], work.known[0]
     first = past - s - work.known[1]
     for i in range(work.by.shape[1]):
@@ -296,6 +299,8 @@ def _finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
     start_poses(plan, ws, tree, closures, work, given[last])
     show_bodies(tree, work, 0)
     follow_products(plan, ws, work.body_position[0], work.body_rotation[0])
+    for b in range(tree.link.size):  # each step: the sign does not depend on which nodes are recorded
+        _write_quaternion(work.rotation[0, tree.link[b]], ws.quat[0, b])
 
 
 @njit

@@ -62,3 +62,4 @@ class MarchSteps(CompiledRecord, writable=True):
     extrapolated: Bool1  # (m,) whether the input follows the line through the last two
     spans: Int2  # (k, SPAN) of what steps depend on, see `varint.base.numba.spans`
     kept: Int1  # where it is kept before a step, for one that fails
+    nodes: Int1  # (1,) address of the `NodeSteps` of collocation, or zero

@@ -3,6 +3,7 @@
 import math
 
 from varint.base.numba import copy_spans, indirect, njit, record_at
+from varint.step.collocation.held_steps import run_nodes, show_node
 from varint.step.intervals import NodeGrid
 from varint.step.march.records import HELD_FROM, KEEPS, NODE, POSE, RECORDED, STAGGERED, STEPPED, STRIDE, MarchSteps
 from varint.step.newton import CONVERGED
@@ -70,6 +71,12 @@ def _run(march, steps):
         rows.position[record:], rows.quat[record:], rows.velocity[record:], rows.work[record:], rows.state[record:],
         rows.unresolved[record:], rows.time[record:], rows.counts,
     )  # fmt: skip
+    if march.nodes[0] != 0:
+        h, stride = march.number[0], place[STRIDE]
+        status, done, records = run_nodes(march.nodes[0], march.table, place[NODE], steps, stride, h, out)
+        place[NODE] += done
+        place[RECORDED] += records
+        return status, done
     grid = NodeGrid(place[NODE], steps, place[STRIDE], march.number[0], math.inf)
     status, pose, done, records = run_steps(
         march.plan, march.ws, march.inputs, place[POSE], grid, march.stages, march.number[1], place[STAGGERED] != 0, out
@@ -105,7 +112,10 @@ def read_node(word: int) -> None:
                 motion[i, k] = march.rows.velocity[record, i, k]
     else:
         out = position[:-1], quat[:-1], motion, reading.work, reading.state
-        record_node(march.plan, march.ws, pose, march.place[STAGGERED] != 0, out)
+        if march.nodes[0] != 0:
+            show_node(march.nodes[0], out)
+        else:
+            record_node(march.plan, march.ws, pose, march.place[STAGGERED] != 0, out)
     for i in range(reading.slot.size):
         j = reading.slot[i]
         for k in range(3):
