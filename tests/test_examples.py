@@ -25,7 +25,6 @@ import clock  # noqa: E402
 import foot_path  # noqa: E402
 import four_bar  # noqa: E402
 import net_between_carts  # noqa: E402
-import own_integrator  # noqa: E402
 import starfish  # noqa: E402
 
 GRAVITY = 9.81
@@ -189,6 +188,8 @@ def test_four_bar_over_a_turn(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_own_integrators_have_their_orders(monkeypatch, tmp_path, capsys):
+    import own_integrator  # builds its mechanism when it is imported
+
     monkeypatch.setattr(own_integrator, "DURATION", 0.4)
     found = own_integrator.run()
     monkeypatch.setattr(own_integrator, "run", lambda: found)

@@ -235,6 +235,7 @@ def pair_in_flight():
     return vi.Mechanism("pair", bodies, [vi.Revolute("hinge", "one", "two", point=(0.5, 0, 0), axis=(0, 1, 0))])
 
 
+@pytest.mark.slow
 def test_a_four_bar_keeps_its_order_and_its_joints_closed():
     """Redundant rows: 20, of which 17 count."""
     mechanism = vi.mechanisms.four_bar()
@@ -300,6 +301,7 @@ def test_each_joint_of_a_tree_from_both_its_sides(kind):
         assert distance(end_of(mechanism, state, 0.1, vi.Lobatto(0.0025, 6)), exact) < 1e-9
 
 
+@pytest.mark.slow
 def test_bodies_that_hang_from_nothing_fly():
     mechanism = pair_in_flight()
     state = mechanism.state(rates={"hinge": 3.0})
@@ -398,6 +400,7 @@ def test_steps_that_are_too_long_are_reported():
     assert caught.value.trajectory.t[0] == 0.0
 
 
+@pytest.mark.slow
 def test_a_step_that_cannot_be_solved_is_divided(tmp_path):
     linkage = vi.mechanisms.four_bar()
     motor = vi.PrescribedMotion("motor", joint=linkage.joints[0].name, position=lambda t: 40.0 * t**4)
@@ -410,6 +413,7 @@ def test_a_step_that_cannot_be_solved_is_divided(tmp_path):
     assert np.array_equal(sparse.position, run.position[::5])
 
 
+@pytest.mark.slow
 def test_a_nut_that_gets_faster_turns_as_far_as_it_should():
     nut = vi.Body.box("nut", (0.1, 0.2, 0.1), 1.0)
     thread = vi.Helical("thread", "world", "nut", point=(0, 0, 0), axis=(0, 0, 1), lead=0.1)

@@ -14,7 +14,10 @@ CONSTRAINTS = (
     "PrescribedMotion", "PrescribedPoint", "PrescribedBody",
 )  # fmt: skip
 ON_SEVERAL_LINKS = ("Bushing", "JointDamper on a ball", "MultiPointSpring", "roll, pitch, yaw", "BeamElement")
-pytestmark = pytest.mark.filterwarnings("ignore::varint.base.errors.ReplacedRateWarning")  # starts have other rates
+pytestmark = [
+    pytest.mark.slow,  # by what they compile
+    pytest.mark.filterwarnings("ignore::varint.base.errors.ReplacedRateWarning"),  # starts have other rates
+]
 LAST = vi.Recording(every=10**9)
 
 
@@ -26,7 +29,6 @@ def distance(one, other):
     return max(np.abs(getattr(one, name) - getattr(other, name)).max() for name in ("position", "velocity"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CONSTRAINTS, *ON_SEVERAL_LINKS])
 def test_the_motion_and_the_works_are_those_of_reduced_coordinates(name):
     mechanism = sample_mechanism(np.random.default_rng(3), SAMPLES[name])

@@ -10,7 +10,6 @@ from varint.drawing.viewpoint import View
 from varint.views.mesh_colours import MOST_COLOURS
 from varint.views.mesh_files import meshed_solids, tinted_solids
 
-trimesh = pytest.importorskip("trimesh", reason="needs varint-dynamics[view]")
 RED, BLUE, GREEN = (1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 0.5), (0.0, 1.0, 0.0, 1.0)
 VERTICES = "\n".join(f"v {x:g} {y:g} {z:g}" for x, y, z in CORNERS)
 OBJ = f"mtllib {{library}}\n{VERTICES}\nusemtl red\nf 1 2 3\nf 1 2 4\nusemtl blue\nf 1 3 4\nusemtl plain\nf 2 3 4\n"
@@ -26,6 +25,11 @@ property list uchar int vertex_indices
 {of_face}end_header
 {rows}"""
 RGB = "property uchar red\nproperty uchar green\nproperty uchar blue\n"
+
+
+@pytest.fixture(autouse=True)
+def trimesh():
+    return pytest.importorskip("trimesh", reason="needs varint-dynamics[view]")
 
 
 def points():
@@ -59,6 +63,7 @@ def write_vertices(folder):
 
 def write_scene(folder, suffix):
     """Two tetrahedra, one of an orange material and one without."""
+    import trimesh
     from trimesh.visual import TextureVisuals
     from trimesh.visual.material import PBRMaterial
 
@@ -128,7 +133,7 @@ def test_files_of_materials_are_beside_the_mesh(library, tmp_path):
     assert counts(parts) == {None: 4}
 
 
-def test_many_colours_are_rounded_and_simpler_meshes_keep_theirs(tmp_path):
+def test_many_colours_are_rounded_and_simpler_meshes_keep_theirs(trimesh, tmp_path):
     ball = trimesh.creation.icosphere(subdivisions=4)
     height = ball.triangles_center[:, 2]
     shade = np.clip(127.5 * (1 + height), 0, 255).astype(np.uint8)

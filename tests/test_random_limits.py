@@ -52,8 +52,15 @@ def check(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", LIMITED + DAMPED)
+@pytest.mark.parametrize("seed", LIMITED)
 def test_limits_beside_each_other(seed):
+    check(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.many
+@pytest.mark.parametrize("seed", DAMPED)
+def test_strong_dampers_beside_impacts(seed):
     check(seed)
 
 
