@@ -3,18 +3,24 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 import varint as vi
 from varint.base.numba.compiler import SUBJECTS
 from varint.cli import warming
 from varint.cli.warming import DT
+from varint.geometry.narrow import find_features
+from varint.geometry.shape_records import feature_space
+from varint.plan.shape_table import most_features, parts_of, shape_table
 
 NAMES = ("start", "gravity", "rod 0.mass", "hinge.point", "strut.stiffness", "dt")
 
 
 def steps():
-    for mechanism in (vi.mechanisms.four_bar(), vi.mechanisms.governor()):
+    for mechanism in (vi.mechanisms.double_pendulum(), vi.mechanisms.four_bar(), vi.mechanisms.governor()):
         warming._asked(vi.simulate(mechanism, 5 * DT, DT))
     warming._asked(vi.simulate(warming._rig(), 5 * DT, DT, order=4))
+    vi.simulate(warming._rig(), 5 * DT, DT, order=6, output_times=[1.5 * DT])
 
 
 def gradients():
@@ -64,6 +70,9 @@ def contacts_of_shapes():
     frees = [vi.Free(body.name, "world", body.name) for body in (low, high)]
     mechanism = vi.Mechanism("shapes", [low, high], frees, forces=forces, ground=[vi.PlaneShape()])
     vi.simulate(mechanism, 10 * DT, DT)
+    box = vi.BoxShape([1, 1, 1])
+    table, pose = shape_table(parts_of(0, [box]) + parts_of(1, [box])), (np.zeros(3), np.eye(3))
+    find_features(table, 0, 1, pose, pose, 0.1, feature_space(most_features(table, 0, 1)))
 
 
 def paths():
