@@ -358,8 +358,6 @@ def test_forces_that_it_does_not_support_are_named():
         mechanism = vi.Mechanism("forced", plain.bodies, plain.joints, forces=[force])
         with pytest.raises(vi.ArgumentError, match=rf"collocation steps.*'{force.name}'|'{force.name}'.*collocation"):
             vi.simulate(vi.Problem(mechanism, 0.1), vi.Lobatto(0.01))
-    with pytest.raises(vi.ArgumentError, match="takes no loads on bodies"):
-        vi.simulate(vi.Problem(plain, 0.1, force={plain.bodies[0].name: (0, 0, 1)}), vi.Lobatto(0.01))
 
 
 @pytest.mark.slow

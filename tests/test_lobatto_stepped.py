@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from force_samples import with_forces
+from test_live_view import Client
 from test_stepper import DT, NODES, arm, assert_same, cart_pole, driven_four_bar, law, pushed, stepped
 
 import varint as vi
@@ -148,6 +149,21 @@ def test_a_step_that_fails_leaves_the_last_state(every):
     assert_same(sim.state, same.state, NODES[1:5])
     if every:
         assert_same(sim.trajectory(), same.trajectory())
+
+
+@pytest.mark.slow
+def test_a_page_steps_it_and_pulls():
+    mechanism = vi.mechanisms.four_bar(rate=20.0)
+    with vi.live(mechanism, lobatto(8, 0.005), every=2, browser=False) as live:
+        client = Client(live)
+        assert client.step(until=0.2)["message"] == ""
+        run = live.trajectory()
+        whole = vi.simulate(vi.Problem(mechanism, 0.2), lobatto(8, 0.005), vi.Recording(every=2))
+        assert run.position == pytest.approx(whole.position, abs=1e-12)
+        pull = {"body": mechanism.bodies[1].name, "point": [0.0, 0.0, 0.0], "to": [0.0, 0.0, 5.0]}
+        assert client.step(21, until=0.3, pull=pull)["message"] == ""
+        assert live.trajectory().load.any()
+        assert np.max(live.trajectory().drift) < 1e-13
 
 
 def test_steps_of_another_method_are_not_those_of_its_checkpoint():

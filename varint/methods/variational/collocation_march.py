@@ -64,7 +64,8 @@ class CollocationMarch(March):
         self.work: NodeWorkspace = allocate(NodeWorkspace, sizes)
         self.work.rotation[:, nl] = self.work.body_rotation[:, nb] = np.eye(3)
         self.ends = np.zeros(0)
-        arrays = np.zeros((2, 1, s, sizes["ne"])), *self.outputs(1)[:NODE_ARRAYS]
+        acting = np.zeros((2, 1, s, sizes["ne"])), np.zeros((1, s, nb, 6)), np.zeros(1, dtype=np.int64)
+        arrays = *acting, *self.outputs(1)[:NODE_ARRAYS]
         self._steps = NodeSteps(plan, self.ws, self.tree, self.closures, self.rule, self.work, *arrays)
         self.word = word_of(self._steps)
         self.inputs_within: InputsWithin = self._between_rows
@@ -211,6 +212,29 @@ class CollocationMarch(March):
         inputs[1] = self.command_rates[0]
         return inputs
 
+    def hold(self) -> None:
+        """See `March`."""
+        loads = self._loads_within(self.node, 1, 1.0, 1)
+        self._steps.pushed[0], self._steps.loads[: len(loads)] = len(loads), loads
+
+    def _loads_within(self, first: float, steps: int, width: float, parts: int) -> np.ndarray:
+        """Return loads of `give` at the nodes of steps as ``inputs_within`` has them, (steps parts, s, nb, 6).
+
+        Of one step where they are constant, of none where all are zero.
+        """
+        if not (len(self.series) or self.load.any()):
+            return np.zeros((0, len(self.rule.node), *self.load.shape))
+        evaluate_efforts.prepare()
+        if not len(self.series):
+            return np.broadcast_to(self.load, (1, len(self.rule.node), *self.load.shape)).copy()
+        within = (np.arange(parts)[:, None] + self.rule.node) / parts
+        starts = first - self.first + width * np.arange(max(steps, 1))
+        places = (starts[:, None, None] + width * within).reshape(-1, within.shape[1])
+        left = np.clip(np.floor(places).astype(np.int64), 0, max(len(self.series) - 2, 0))
+        share = (places - left)[..., None, None]
+        before, after = self.series[left], self.series[np.minimum(left + 1, len(self.series) - 1)]
+        return self.load + (1.0 - share) * before + share * after
+
     def _take(
         self, steps: int, stride: int, out: tuple[np.ndarray, ...], counts: np.ndarray, width: float = 1.0,
         parts: int = 1,
@@ -220,9 +244,10 @@ class CollocationMarch(March):
         ``out``: of nodes to record, see `march_nodes`; ``counts``: of iterations and sub-steps, added to.
         """
         inputs = self.inputs_within(self.node, steps, width, parts)
+        loads = self._loads_within(self.node, steps, width, parts)
         status, done, iterations = march_nodes(
             self.compiled.plan, self.ws, self.tree, self.closures, self.rule, self.work,
-            inputs, self.node, steps * parts, stride, width * self.dt / parts, out[:NODE_ARRAYS],
+            inputs, loads, self.node, steps * parts, stride, width * self.dt / parts, out[:NODE_ARRAYS],
         )  # fmt: skip
         out[NODE_ARRAYS][:] = -1
         counts += iterations, done - done // parts if status == CONVERGED else 0
@@ -234,8 +259,8 @@ class CollocationMarch(March):
         """Record the present node in the first row of ``arrays``, see `outputs`; ``at``: its time over dt."""
         inputs = self.inputs_within(self.node if at is None else at, 0, 1.0, 1)
         march_nodes(
-            self.compiled.plan, self.ws, self.tree, self.closures, self.rule, self.work, inputs, 0, 0, 1, self.dt,
-            arrays[:NODE_ARRAYS],
+            self.compiled.plan, self.ws, self.tree, self.closures, self.rule, self.work, inputs,
+            self._steps.loads[:0], 0, 0, 1, self.dt, arrays[:NODE_ARRAYS],
         )  # fmt: skip
         arrays[NODE_ARRAYS][:1] = -1
 

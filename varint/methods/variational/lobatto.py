@@ -45,9 +45,9 @@ class Lobatto(Method):
     orders 4 to 8 (docs/work_precision.md).
 
     Loops may be closed by any joint, redundant and overconstrained ones too; joints along a curve are refused by name
-    in the tree of bodies. Joints are closed at all nodes. Forces that depend on pose, velocity and time, inputs
-    of all kinds, prescribed motions and couplings are taken (docs/known_forces.md); the order holds where they are
-    smooth. Springs need steps below about 3 over the frequency of their fastest oscillation.
+    in the tree of bodies. Joints are closed at all nodes. Forces that depend on pose, velocity and time, inputs of
+    all kinds, loads, prescribed motions and couplings are taken (docs/known_forces.md); the order holds where they
+    are smooth. Springs need steps below about 3 over the frequency of their fastest oscillation.
     `gradient` and adaptive steps need `Variational`.
 
     Parameters
@@ -56,8 +56,8 @@ class Lobatto(Method):
         Step, s. One that cannot be solved is divided; where that does not help the run ends with a ConvergenceError.
     order : {4, 6, 8, 10}
     on_unresolved : {"warn", "raise", "ignore"}
-        Action at the end of a run whose energy changed by more than 1 % of its largest kinetic energy. A `Stepper` has
-        no end and does not watch the energy.
+        Action at the end of a run whose energy changed by more than 1 % of its largest kinetic energy; without loads
+        on bodies (``force``, ``torque``). A `Stepper` has no end and does not watch the energy.
 
     Raises
     ------
@@ -91,18 +91,13 @@ class Lobatto(Method):
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
         """See `Method`."""
         mechanism, steps = problem.mechanism, problem.steps(self.dt)
-        if problem.force or problem.torque:
-            raise ArgumentError(
-                "varint.Lobatto takes no loads on bodies (force=, torque=): use PointForce and PointTorque, or"
-                " varint.Variational"
-            )
         times = recording.times(steps * self.dt)
         self.check(mechanism)
         state = checked_start(mechanism, problem.start())
         check_laws(mechanism, state)
         stride = recording.stride if times is None else MOST_STEPS
         march = CollocationMarch(mechanism, state, self.order // 2 + 1, self.dt, stride)
-        loads = Loads(mechanism, march.compiled, steps)
+        loads = Loads(mechanism, march.compiled, steps, problem.force, problem.torque)
         commands = Commands(mechanism, march.compiled, steps, self.dt, starts_of_motions(mechanism, state))
         parts = mechanism, march, state, steps, loads, commands
         run = LobattoRun(*parts) if times is None else LobattoAtTimes(*parts).at(times)
@@ -119,8 +114,10 @@ class Lobatto(Method):
             "order": self.order,
         }
         start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
-        inputs = (*start, *state.memory.values(), *commands.arrays(), *([] if times is None else [times]))
-        return run, Job(mechanism, settings, inputs, loads.recorded(np.zeros(1)), recording)
+        of_times = [] if times is None else [times]
+        inputs = (*start, *state.memory.values(), *loads.arrays(), *commands.arrays(), *of_times)
+        steady = None if loads.varies else loads.recorded(np.zeros(1))
+        return run, Job(mechanism, settings, inputs, steady, recording)
 
     def check(self, mechanism: Mechanism) -> None:
         """Raise ArgumentError for the first part of a mechanism that the method does not support."""
@@ -161,6 +158,8 @@ class Lobatto(Method):
         undamped = find_undamped(trajectory, dt, factor, f"`Lobatto` of order {trajectory.order}", BY_ORDER_2)
         if undamped is not None:
             self._tell(trajectory, undamped, stacklevel + 1)
+            return
+        if trajectory.load.any():  # whose work is known by the recorded nodes alone
             return
         change, kinetic = energies(trajectory)
         change, mechanism = np.abs(change - change[0]), trajectory.mechanism

@@ -328,6 +328,9 @@ class March:
         """Return whether the next step, which failed, was taken in parts: False, compiled code divides steps itself."""
         return False
 
+    def hold(self) -> None:
+        """Keep the present loads constant over the steps that `varint.step.march.steps.take_steps` takes."""
+
     def present(self) -> NodeBlock:
         """Return the present node; nothing that the steps to come depend on is changed."""
         arrays = self.outputs(1)

@@ -123,6 +123,7 @@ class Stepwise:
     def hold(self) -> None:
         """Keep all that acts constant but for the inputs that are set; nothing is recorded."""
         march, rows = self.march, 2 if self.moving else 1
+        march.hold()
         table, first = np.repeat(march.commands[:1], rows, axis=0), np.array([march.node])
         rates = np.repeat(march.command_rates[:1], rows, axis=0)
         acting = replace(march.acting(), input=table.view(), rate=rates, first=first.view())

@@ -14,6 +14,7 @@ import math
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, dot, rotate, scale, turn_of, vector, write
 from varint.step.collocation.closures import free_motion, show_bodies
+from varint.step.efforts import has_efforts
 from varint.step.laws import has_potential, law_effort, law_potential
 from varint.step.nodes.efforts import evaluate_efforts, keep_turns
 
@@ -47,13 +48,30 @@ def _column_of(R, k):
 
 
 @njit
+def is_pushed(plan, work):
+    """Return whether efforts or loads act."""
+    return has_efforts(plan) or work.is_given[0]
+
+
+@njit
+def take_loads(work, loads):
+    """Let ``loads`` (s, nb, 6) act at the nodes of the next step: N, world, and N m, axes of the body."""
+    for j in range(loads.shape[0]):
+        for b in range(loads.shape[1]):
+            for a in range(6):
+                work.given[j, b, a] = loads[j, b, a]
+
+
+@njit
 def _evaluate_node(plan, ws, tree, rule, work, given, h, j):
     """Evaluate laws and loads at node j, inputs ``given`` (s, ne): their sums ``work.load``, powers ``work.power``."""
     show_bodies(tree, work, j)
     _write_velocities(tree, rule, work, ws.velocity, h, j)
     for e in range(given.shape[1]):
         ws.efforts.input[e] = given[j, e]
-    work.load[:] = 0.0
+    for b in range(work.load.shape[0]):
+        for a in range(6):
+            work.load[b, a] = work.given[j, b, a]
     evaluate_efforts(plan, ws, work.body_position[j], work.body_rotation[j], ws.velocity, 0.0, work.load, work.power)
 
 

@@ -20,6 +20,8 @@ class NodeSteps(CompiledRecord, writable=True):
     rule: NodeRule
     work: NodeWorkspace
     inputs: Float4  # (2, 1, s, ne), and their rates
+    loads: Float4  # (1, s, nb, 6), constant ...
+    pushed: Int1  # (1,) how many steps of `loads` there are: zero or one
     position: Annotated[Float3, "1 nb 3"]  # these, for the present node, as `march_nodes` records it
     quat: Annotated[Float3, "1 nb 4"]
     velocity: Annotated[Float3, "1 nb 6"]
@@ -52,8 +54,8 @@ def run_nodes(
     position, quat, velocity, energy_work, state, unresolved, time, counts = out
     _fill_inputs(nodes.inputs, nodes.rule.node, table)
     status, done, iterations = march_on(
-        nodes.plan, nodes.ws, nodes.tree, nodes.closures, nodes.rule, nodes.work, nodes.inputs, node, steps, stride, h,
-        (position, quat, velocity, energy_work, state),
+        nodes.plan, nodes.ws, nodes.tree, nodes.closures, nodes.rule, nodes.work, nodes.inputs,
+        nodes.loads[: nodes.pushed[0]], node, steps, stride, h, (position, quat, velocity, energy_work, state),
     )  # fmt: skip
     counts[0] += iterations
     nodes.ws.pace.time[0] = h * (node + done)
@@ -69,7 +71,8 @@ def show_node(word: int, out: tuple[Float2, Float2, Float2, Float1, Float1]) -> 
     nodes = nodes_at(word)
     own = nodes.position, nodes.quat, nodes.velocity, nodes.energy_work, nodes.state
     march_on(
-        nodes.plan, nodes.ws, nodes.tree, nodes.closures, nodes.rule, nodes.work, nodes.inputs, 0, 0, 1, 1.0, own
+        nodes.plan, nodes.ws, nodes.tree, nodes.closures, nodes.rule, nodes.work, nodes.inputs,
+        nodes.loads[: nodes.pushed[0]], 0, 0, 1, 1.0, own,
     )  # fmt: skip
     position, quat, velocity, energy_work, state = out
     for b in range(nodes.position.shape[1]):

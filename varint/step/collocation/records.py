@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from varint.base.numba import STATE, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2
+from varint.base.numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2
 
 TURN, SLIDE, SCREW, WELD = range(4)  # motions of a link
 
@@ -106,6 +106,8 @@ class NodeWorkspace(CompiledRecord, writable=True):
     motion: Annotated[Float3, "links q 6"]  # wrenches on the way in, motions on the way out
     turn: Annotated[Float2, "nl q"]  # increments of the coordinates
     load: Annotated[Float2, "nb 6"]  # of laws and loads at a node: N, world, and N m, axes of the body
+    given: Annotated[Float3, "s nb 6"]  # loads from outside in it, at the nodes of the step ...
+    is_given: Annotated[Bool1, "1"]  # ... where there are such loads
     body_position: Annotated[Float3, "s slots 3"]  # of the bodies, by slot
     body_rotation: Annotated[Float4, "s slots 3 3"]
     closures: ClosureWork

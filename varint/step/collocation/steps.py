@@ -32,11 +32,10 @@ from varint.step.collocation.closures import (
     push_closures,
     show_bodies,
 )
-from varint.step.collocation.efforts import finish_nodes, push_nodes
+from varint.step.collocation.efforts import finish_nodes, is_pushed, push_nodes, take_loads
 from varint.step.collocation.elimination import eliminate, solve_turns
 from varint.step.collocation.records import SCREW, SLIDE, ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.configuration import follow_products, place
-from varint.step.efforts import has_efforts
 from varint.step.newton import CONVERGED, NOT_CONVERGED
 from varint.step.plan import Plan, Workspace
 from varint.step.step import record_node
@@ -178,7 +177,7 @@ def _evaluate(plan, ws, tree, closures, rule, work, given, h):
         for k in range(1, s):
             place_closures(plan, ws, tree, closures, work, given[k], k)
         push_closures(plan, tree, closures, work)
-    if has_efforts(plan):
+    if is_pushed(plan, work):
         push_nodes(plan, ws, tree, closures, rule, work, given, h)
     for i in range(nl):
         write(
@@ -258,7 +257,7 @@ def _solve_step(plan, ws, tree, closures, rule, work, given, h):
         move_multipliers(plan, closures, work)
         share = increment / previous  # zero at first
         left = increment * (share if factored else increment)
-        if (closed or has_efforts(plan)) and not factored:  # some derivatives are left out: they shrink by a share
+        if (closed or is_pushed(plan, work)) and not factored:  # some derivatives are left out: they shrink by a share
             left = increment * (share if iteration > 1 else 1.0)
         if left <= ENOUGH or (increment < SMALL and share > STALLED):
             return (CONVERGED if _turns_little(tree, rule, work) else NOT_CONVERGED), iteration
@@ -284,7 +283,7 @@ def _finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
             _move_link(tree, work, i, k)
         if tree.mass[i] > 0.0:
             _pull_link(tree, rule, work, h, i, last)
-    if has_efforts(plan):
+    if is_pushed(plan, work):
         finish_nodes(plan, ws, tree, rule, work, given, h)
     finish_closures(plan, ws, closures, work, rates)
     for i in range(nl):
@@ -380,17 +379,20 @@ def _write_quaternion(R, q):
 @njit(seconds=20, what="steps of collocation")
 def march_nodes(
     plan: Plan, ws: Workspace, tree: LinkTree, closures: ClosedLoops, rule: NodeRule, work: NodeWorkspace,
-    inputs: Float4, node: int, steps: int, stride: int, h: float, out: tuple[Float3, Float3, Float3, Float2, Float2],
+    inputs: Float4, loads: Float4, node: int, steps: int, stride: int, h: float,
+    out: tuple[Float3, Float3, Float3, Float2, Float2],
 ) -> tuple[int, int, int]:  # fmt: skip
     """Take steps of ``h`` seconds from ``node`` on and record.
 
     ``inputs`` (2, steps, s, ne): those of laws, loads and prescribed motions at the nodes of each step, and their
-    rates; of one step where they are constant.
+    rates; of one step where they are constant. ``loads`` (steps, s, nb, 6): N, world, and N m, axes of the body, there;
+    of one step where they are constant, of none where there are none.
     Nodes whose number ``stride`` divides are recorded, and the present one where no step is to be taken. ``out``: the
     first five of those of `step.run`. Returns (status, steps done, iterations).
     """
     position, quat, velocity, energy_work, state = out
     record, iterations = 0, 0
+    work.is_given[0] = loads.shape[0] > 0
     start_poses(plan, ws, tree, closures, work, inputs[0, 0, 0])
     if steps == 0:
         _record(plan, ws, tree, work, (position[0], quat[0], velocity[0], energy_work[0], state[0]))
@@ -398,6 +400,8 @@ def march_nodes(
         _predict(rule, work)
         at = min(step, inputs.shape[1] - 1)
         given = inputs[0, at]
+        if work.is_given[0]:
+            take_loads(work, loads[min(step, loads.shape[0] - 1)])
         status, count = _solve_step(plan, ws, tree, closures, rule, work, given, h)
         iterations += count
         if status != CONVERGED:
