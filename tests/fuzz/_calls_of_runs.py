@@ -84,6 +84,13 @@ def run_calls() -> dict[str, Call]:
     def of_nodes(**arguments):
         return ask(vi.simulate(vi.Problem(vi.mechanisms.double_pendulum(), 0.01), vi.Lobatto(**arguments)))
 
+    def by_nodes_at_times(**arguments):
+        problem = vi.Problem(four_bar(), 0.02, force={four_bar().bodies[0].name: (0.0, 0.0, 1.0)})
+        return ask(vi.simulate(problem, vi.Lobatto(0.01), vi.Recording(**arguments)))
+
+    def of_problem_by_nodes(**arguments):
+        return ask(vi.simulate(vi.Problem(**arguments), vi.Lobatto(0.005)))
+
     def of_integrator(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Reduced(**arguments)))
 
@@ -103,6 +110,11 @@ def run_calls() -> dict[str, Call]:
     names = ("mechanism", "state", "order", "scheme", "tol", "force", "torque")
     stepped = {name: maximal[name] for name in names} | {"dt": 0.005, "every": 1, "extrapolate": True}
     stepped["force"] = lambda: {"cart": (1.0, 0.0, 0.0)}
+
+    stepped_by_nodes = {
+        name: stepped[name] for name in ("mechanism", "state", "force", "torque", "every", "extrapolate")
+    }
+    stepped_by_nodes["dt"] = vi.Lobatto(0.005, on_unresolved="ignore")
 
     @functools.wraps(vi.show)  # with its defaults
     def shown(**arguments):
@@ -141,6 +153,13 @@ def run_calls() -> dict[str, Call]:
         "simulate by Maximal": Call(of_rival, of(vi.Maximal, rival)),
         "simulate by Variational": Call(of_scheme, of(vi.Variational, maximal)),
         "simulate by Lobatto": Call(of_nodes, of(vi.Lobatto, by_nodes)),
+        "simulate a Problem by Lobatto": Call(of_problem_by_nodes, of(vi.Problem, maximal)),
+        "simulate at times by Lobatto": Call(by_nodes_at_times, rights(output_times=lambda: [0.001, 0.015])),
+        "Stepper of Lobatto": Call(of_stepper, rights(**stepped_by_nodes)),
+        "live by Lobatto": Call(
+            of_live, rights(**{name: stepped_by_nodes[name] for name in ("mechanism", "dt", "state")})
+        ),
+        "ensemble by Lobatto": Call(ensemble, rights(**members | {"formulation": "lobatto"}), repr),
         "simulate by Reduced": Call(of_integrator, of(vi.Reduced, reduced | {"prescribed": None})),
         "simulate by Peer": Call(of_peer, rights(**peer)),
         "simulate with a Recording": Call(of_recording, of(vi.Recording, maximal)),

@@ -38,11 +38,23 @@ def _spring():
     return vi.Mechanism("servo", pendulum.bodies, pendulum.joints, forces=forces)
 
 
+def _by_nodes(duration, dt, **to):
+    """A loop by collocation, with a motor, a spring whose turns are counted, and a load."""
+    linkage = vi.mechanisms.four_bar()
+    joint = linkage.joints[0].name
+    spring = vi.TorsionSpring("spring", joint=joint, stiffness=1.0, damping=0.1)
+    forces = [vi.Motor("motor", joint=joint, effort=0.5), spring]
+    driven = vi.Mechanism("driven", linkage.bodies, linkage.joints, forces=forces, start=linkage.start)
+    problem = vi.Problem(driven, duration, force={linkage.bodies[1].name: (0.0, 0.0, 1.0)})
+    return vi.simulate(problem, vi.Lobatto(dt), vi.Recording(**to))
+
+
 RUNS: dict[str, Callable] = {
     "tree": lambda **to: vi.simulate(vi.mechanisms.double_pendulum(), **to),
     "loop": lambda **to: vi.simulate(vi.mechanisms.four_bar(), order=4, every=3, **to),
     "product": lambda **to: vi.simulate(vi.mechanisms.roller_coaster(), **to),
     "loads": lambda **to: vi.simulate(vi.mechanisms.double_pendulum(), **to, **_loads(round(to["duration"] / DT))),
+    "collocation": _by_nodes,
     "servo": lambda **to: vi.simulate(_spring(), **to),
     "dop853": lambda **to: vi.redmax.simulate(vi.mechanisms.four_bar(), integrator="dop853", **to),
     "radau": lambda **to: vi.redmax.simulate(vi.mechanisms.spinning_top(), integrator="radau", **to),

@@ -1,6 +1,6 @@
 """The march of a mechanism over its nodes by collocation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -178,6 +178,13 @@ class CollocationMarch(March):
     def state_arrays(self) -> list[tuple[str, np.ndarray]]:
         """See `March`."""
         return super().state_arrays() + [(f"links {name}", array) for name, array in role_arrays(self.work, STATE)]
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """See `March`."""
+        past, best = saved["links known"].tolist()
+        if past < 0 or not 0 <= best < len(self.rule.node) or saved["place"][1] != 0:
+            raise ValueError("its checkpoint names unknown steps before it")
+        super().restore(saved)
 
     def stand(self) -> None:
         """See `March`."""
