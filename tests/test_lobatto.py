@@ -420,3 +420,10 @@ def test_a_nut_that_gets_faster_turns_as_far_as_it_should():
     angle = -9.81 * pitch / (inertia + pitch**2) * run.t**2 / 2
     assert np.abs(run.coordinates["thread"] - angle).max() < 1e-3 * np.abs(angle).max()
     assert np.max(run.drift) < 1e-14
+
+
+def test_a_first_step_is_converged_where_multipliers_begin_far_off():
+    """Parallel four-bars: the coordinates are there after one iteration, before the impulses of the loops are."""
+    mechanism, dt = vi.mechanisms.n_four_bar(2), 1e-3
+    one, finer = (vi.simulate(vi.Problem(mechanism, dt), vi.Lobatto(dt / n, 8)) for n in (1, 8))
+    assert distance(one.state(-1), finer.state(-1)) < 1e-12

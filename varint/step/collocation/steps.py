@@ -44,6 +44,7 @@ ITERATIONS = 30  # of a step, at most
 LONGEST = 1.0  # rad, increment of an angle: a longer one is a step that does not resolve the motion
 SHARED = 0.05  # the next increment takes the same factors where the last one was this share of the one before, or less
 ENOUGH = 1e-17  # rad: an increment below that is left out
+TINY = 1e-300  # of a divisor
 SMALL, STALLED = 1e-11, 0.3  # rad, and share of the increment before: increments that are round-off
 START_AHEAD = 2  # steps before coordinates are extrapolated
 GIVEN = -1  # of ``known``: the coordinates at the nodes of the next step are start values already
@@ -242,8 +243,11 @@ def _remember(rule, work):
 @njit
 def _solve_step(plan, ws, tree, closures, rule, work, given, h):
     """Find ``work.by`` (s, nl) of a step of ``h`` s, inputs ``given`` (s, ne). Returns status and iterations."""
-    # factors stay while increments shrink fast; the last increment is one that leaves less than ENOUGH
-    previous, factored, closed = math.inf, False, closures.rows[1] > closures.rows[0]
+    # factors stay while increments shrink fast; the last increment is one that leaves less than ENOUGH. In loops the
+    # efforts have to shrink as fast. Without start values multipliers are far off where the coordinates are not: what
+    # they leave shows in the third increment
+    few = 1 if work.known[0] >= START_AHEAD else 2
+    previous, before, factored, closed = math.inf, math.inf, False, closures.rows[1] > closures.rows[0]
     for iteration in range(1, ITERATIONS + 1):
         _evaluate(plan, ws, tree, closures, rule, work, given, h)
         if not factored:
@@ -256,13 +260,26 @@ def _solve_step(plan, ws, tree, closures, rule, work, given, h):
                 work.by[k, i] += work.turn[i, k - 1]
         move_multipliers(plan, closures, work)
         share = increment / previous  # zero at first
+        if closed:
+            left_open = _largest_open(work)
+            share, before = max(share, left_open / before), max(left_open, TINY)
         left = increment * (share if factored else increment)
-        if (closed or is_pushed(plan, work)) and not factored:  # some derivatives are left out: they shrink by a share
-            left = increment * (share if iteration > 1 else 1.0)
+        if closed or is_pushed(plan, work):  # some derivatives are left out: increments shrink by a share
+            left = increment * (share if iteration > few else 1.0)
         if left <= ENOUGH or (increment < SMALL and share > STALLED):
             return (CONVERGED if _turns_little(tree, rule, work) else NOT_CONVERGED), iteration
         factored, previous = share < SHARED, increment
     return NOT_CONVERGED, ITERATIONS
+
+
+@njit
+def _largest_open(work):
+    """Return the largest effort that is to vanish, N s or N m s, as the last iterate left it."""
+    largest = 0.0
+    for j in range(work.open.shape[0] - 1):
+        for i in range(work.open.shape[1]):
+            largest = max(largest, abs(work.open[j, i]))
+    return largest
 
 
 @njit
