@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 import pytest
+from linked_cache import link_cache
 
 from varint.base.clock import clock, stopped_clock
 from varint.base.numba import njit
-from varint.base.numba.cache import cache_folder
 from varint.base.numba.jit import config
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="about compiled functions")
@@ -46,7 +46,7 @@ problem = vi.Problem(vi.mechanisms.n_pendulum(n=2, angle=0.3), 1.0)
 for _ in range(2):
     print(vi.simulate(problem, METHOD).wall_time)
 """
-REDUCED = "varint.methods.reduced.recursions.stage_iterations.iterate-"
+REDUCED = "varint.methods.reduced.recursions.momentum_recursions.find_rates-"
 
 
 @pytest.mark.slow
@@ -59,14 +59,10 @@ REDUCED = "varint.methods.reduced.recursions.stage_iterations.iterate-"
     ],
 )
 def test_a_first_run_states_the_time_of_its_steps(method, anew, tmp_path):
-    """One function of them is compiled anew."""
+    """A part of them is compiled anew."""
     command, options = [sys.executable, "-c", FIRST.replace("METHOD", method)], {"capture_output": True, "text": True}
     subprocess.run(command, check=True, **options)  # compiles all
-    folder = tmp_path / "varint" / cache_folder().name
-    folder.mkdir(parents=True)
-    for path in cache_folder().glob("*.nbc"):
-        if not path.name.startswith(anew):
-            (folder / path.name).symlink_to(path)
+    folder, _ = link_cache(tmp_path, anew)
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(command, env=environment, check=True, **options)
     compiled = [path.name for path in folder.iterdir() if not path.is_symlink()]
