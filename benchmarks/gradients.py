@@ -1,6 +1,7 @@
 """What a gradient costs, over a run: `python gradients.py` prints tables of docs/gradients.md and docs/redmax.md.
 
-`python gradients.py memory` prints the one of time over memory alone, `python gradients.py runs` that of whole calls.
+`python gradients.py memory` prints the one of time over memory alone, `python gradients.py runs` that of whole calls,
+`python gradients.py collocation` that of calls along `vi.Lobatto`.
 """
 
 import dataclasses
@@ -95,6 +96,49 @@ def print_whole_calls():
             )
 
 
+def through_collocation(mechanism, dt, order, steps=200):
+    """As `whole_calls`, along `vi.Lobatto`: by start and gravity, dt and a mass too, all masses too."""
+    problem, method = vi.Problem(mechanism, steps * dt, mechanism.state()), vi.Lobatto(dt, order, "ignore")
+    masses, few = [f"{body.name}.mass" for body in mechanism.bodies], ["start", "gravity"]
+    lists = few, [*few, "dt", masses[0]], [*few, *masses]
+
+    def gradient(names):
+        return vi.gradient(problem, lambda state: float(state.position[-1, 2]), method, with_respect_to=names)
+
+    run, *others = alternating(
+        lambda: vi.simulate(problem, method, vi.Recording(every=steps)),
+        *(lambda names=names: gradient(names) for names in lists),
+    )
+    return 1e3 * run, [other / run for other in others]
+
+
+def print_through_collocation():
+    """The table of calls along collocation."""
+    springs = dataclasses.replace(
+        chain(10),
+        forces=[dataclasses.replace(spring, stiffness=5.0, damping=0.1) for spring in chain(10).forces],
+    )
+    cases = [(f"{n} links", vi.mechanisms.n_pendulum(n, angle=0.5), 0.01) for n in (2, 10)]
+    cases += [("10 links, a spring and damper in each joint", springs, 0.01)]
+    cases += [("100 links", vi.mechanisms.n_pendulum(100, angle=0.5), 0.005)]
+    cases += [
+        (what, getattr(vi.mechanisms, name)(), 0.01)
+        for what, name in (
+            ("four-bar", "four_bar"),
+            ("slider-crank", "slider_crank"),
+            ("Bricard", "bricard"),
+            ("Jansen leg", "jansen_leg"),
+            ("rhombi", "rhombus_chain"),
+            ("Stewart platform", "stewart_platform"),
+        )
+    ]
+    for what, mechanism, dt in cases:
+        found = [through_collocation(mechanism, dt, order) for order in (4, 8)]
+        times = ", ".join(f"{run:.1f}" for run, _ in found)
+        ratios = " | ".join(", ".join(f"{others[k]:.1f}" for _, others in found) for k in range(3))
+        print(f"| {what} | {times} | {ratios} |")
+
+
 def chain(links):
     """A chain with a spring in each joint."""
     plain = vi.mechanisms.n_pendulum(links)
@@ -169,6 +213,9 @@ def reduced_ratios(mechanism, name, steps=200):
 if __name__ == "__main__":
     if sys.argv[1:] == ["runs"]:
         print_whole_calls()
+        sys.exit()
+    if sys.argv[1:] == ["collocation"]:
+        print_through_collocation()
         sys.exit()
     for share, size, parts, checkpoints, passes, ratio in over_memory():
         print(

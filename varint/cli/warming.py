@@ -273,6 +273,8 @@ def gradients() -> None:
     vi.gradient(replace(linkage, forces=[motor]), _height, 5 * DT, DT, with_respect_to=["motor.effort", "start"])
     vi.gradient(replace(linkage, forces=[drive]), _height, 5 * DT, DT, with_respect_to=["drive.rate", "start"])
     vi.gradient(_rig(), _height, 0.05, 0.01, with_respect_to=["start"], adaptive=True)
+    names = ["start", "gravity", "rod 0.mass", "hinge.point", "strut.stiffness", "strut.point_a", "dt"]
+    vi.gradient(_rig(), _height, 5 * DT, vi.Lobatto(DT), with_respect_to=names)
 
 
 @kind

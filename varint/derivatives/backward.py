@@ -55,8 +55,8 @@ class Adjoint:
         plan = run.compiled.plan
         self.run, self.by_states = run, np.ascontiguousarray(by_states[:, run.compiled.order])
         self.by, self.ws = by, workspace(plan, 1, run.compiled.functions)
-        self.stages = run.setting.method.stages.size  # of a sub-step
-        self.work, self.given = tangent_work(plan), Given(run, places)
+        self.stages = run.stages_of_step  # of a sub-step
+        self.work, self.given = tangent_work(plan), self._given(places)
         self.by_start = np.zeros((plan.bodies.mass.size, 12))  # by position, rotation vector and momenta
         self.margin = np.zeros_like(self.by_start)  # scratch: the gradient of the margin at an event
         self.law_state = np.zeros(carried_of(plan))  # by those of laws, and by the slips of contacts
@@ -65,6 +65,9 @@ class Adjoint:
             solution_back.prepare()
         self.event = -1  # of those on the tape, the last one that was not passed yet
         self.by_event_rate: dict[int, np.ndarray] = {}  # (nr,) by the rates of targets, at events on the tape
+
+    def _given(self, places: Mapping[str, LoadPlace]) -> Given:
+        return Given(self.run, places)
 
     def back(self, part: TapePart) -> None:
         """Take the gradient back along the part of the run that is on its tape."""
@@ -129,7 +132,7 @@ class Adjoint:
 
     def _velocities_back(self, k: int, state: np.ndarray, law_state: np.ndarray) -> None:
         """Turn a gradient by pose and velocities at node k into one by pose and momenta, in place."""
-        plan, ws = self.run.compiled.plan, _load_node(self.run.nodes[k], self.run.compiled.plan, self.ws)
+        plan, ws = self.run.compiled.plan, load_node(self.run.nodes[k], self.run.compiled.plan, self.ws)
         if has_contacts(plan):
             velocities_with_contacts_back(plan, ws, self.work, state, law_state, self.by)
         else:
@@ -216,7 +219,7 @@ class Adjoint:
         self._clear_products()
         if not plan.constraints.row.size:
             return
-        constraints, bodies, at = plan.constraints, plan.bodies, _load_node(run.begin, plan, self.ws)
+        constraints, bodies, at = plan.constraints, plan.bodies, load_node(run.begin, plan, self.ws)
         spin = run.first.angular_velocity[run.compiled.order]
         velocity = np.hstack([run.first.velocity[run.compiled.order], spin])
         brought = velocity_of(bodies, at.momentum)
@@ -278,7 +281,7 @@ def velocity_of(bodies: Bodies, momentum: np.ndarray) -> np.ndarray:
     return np.hstack([momentum[:, :3] / bodies.mass[:, None], spin])
 
 
-def _load_node(node: TapedNode, plan: Plan, ws: Workspace) -> Workspace:
+def load_node(node: TapedNode, plan: Plan, ws: Workspace) -> Workspace:
     """Return the workspace ``ws`` with ``node`` as pose 0."""
     ws.position[0], ws.quat[0], ws.momentum[:] = node.position, node.quat, node.momentum
     ws.efforts.value_near[:], ws.efforts.target[:] = node.value_near, node.target

@@ -56,15 +56,15 @@ class Changes:
         kernels = {each.kernel for each in differences.made.values()} - {None}
         if not kernels:
             return None
-        plans = {share: each.changed.compiled.plan for share, each in differences.made.items()}
+        plans = {share: self.run.compiled_of(each.changed).plan for share, each in differences.made.items()}
         slopes = slopes_of_plan(self.run.compiled.plan, plans, differences.step)
-        kernel = pushing if pushing in kernels else acting
+        kernel = self.run.pushing if pushing in kernels else acting
         self.sums.append(made := StageSlopes(self.objectives, self.run, slopes, kernel, step))
         return made
 
     def _new(self, kernel: Callable, mechanism: Mechanism) -> MotionSum:
         """Return a sum by ``kernel`` for ``mechanism``, added to ``sums``."""
-        self.sums.append(MotionSum(self.objectives, of_plan(self.run, mechanism.compiled, kernel)))
+        self.sums.append(MotionSum(self.objectives, of_plan(self.run, self.run.compiled_of(mechanism), kernel)))
         return self.sums[-1]
 
 
@@ -76,7 +76,7 @@ class Changed:
     """
 
     def __init__(self, changes: Changes, changed: Mechanism, start: State) -> None:
-        run, compiled = changes.run, changed.compiled
+        run, compiled = changes.run, changes.run.compiled_of(changed)
         plan, before, order = compiled.plan, run.compiled.plan, compiled.order
         if not np.array_equal(order, run.compiled.order) or not same_structure(before, plan):
             raise MechanismError(OTHER_PARTS)
@@ -101,7 +101,7 @@ class Changed:
 
     def value(self, k: int, adjoint: Adjoint) -> float:
         """Return the function for objective ``k``, with its ``adjoint``, after the backward pass."""
-        run, start, compiled = self.run, self.start, self.changed.compiled
+        run, start, compiled = self.run, self.start, self.run.compiled_of(self.changed)
         plan, before, order = compiled.plan, run.compiled.plan, compiled.order
         velocity = np.hstack([start.velocity[order], start.angular_velocity[order]])
         moved = np.hstack([motion_between(run.first, start)[order], momentum_of(plan.bodies, velocity)])

@@ -133,11 +133,15 @@ class Given:
             times, by = map(np.concatenate, zip(*self.of_time, strict=True))
             changed = self.run.functions_at(mechanism, times * (dt / self.run.dt))
             total += np.sum(by * (changed - self.run.functions_at(self.run.mechanism, times)))
-        if self.run.fed_back:
-            states, numbers = [node.state for node in self.run.nodes], [node.number for node in self.run.nodes]
-            times, longer = self.run.dt * np.array(numbers), dt / self.run.dt - 1.0
-            total += np.sum(self.fed * self.run.fed_back.changes(mechanism, states, times, longer))
-        return float(np.sum(self.value * (new - value)) + total)
+        return float(np.sum(self.value * (new - value)) + total) + self.along_fed_back(mechanism, dt)
+
+    def along_fed_back(self, mechanism: Mechanism, dt: float) -> float:
+        """Return the product with the change of the inputs that are functions of the state, see `along`."""
+        if not self.run.fed_back:
+            return 0.0
+        states, numbers = [node.state for node in self.run.nodes], [node.number for node in self.run.nodes]
+        times, longer = self.run.dt * np.array(numbers), dt / self.run.dt - 1.0
+        return float(np.sum(self.fed * self.run.fed_back.changes(mechanism, states, times, longer)))
 
     def by_series(self, elements: np.ndarray, moves: bool) -> np.ndarray:
         """Return the gradient (T,) by the values at the nodes of the input of ``elements``.

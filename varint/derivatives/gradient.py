@@ -22,6 +22,8 @@ from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.derivatives.along_run import MotionSum, go_back
 from varint.derivatives.backward import Adjoint, adjoints_of
 from varint.derivatives.changes import Changed, Changes, bends
+from varint.derivatives.collocation.adjoint import CollocationAdjoint
+from varint.derivatives.collocation.tape import CollocationTape
 from varint.derivatives.given import LoadPlace
 from varint.derivatives.jumps import MOVING, InputKinks, Jumps, MotionKinks
 from varint.derivatives.kinks import WHOLE, RunGradient, of_one_side, perturbed_arguments
@@ -56,6 +58,7 @@ from varint.derivatives.taped import MaximalTape, TapeSetting
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.deformable_run import check_deformable
+from varint.methods.variational.lobatto import Lobatto
 from varint.methods.variational.method import Variational, checked_turn
 from varint.methods.variational.schemes import scheme as find_scheme
 from varint.model.forces.soft_mesh import soft_meshes
@@ -77,7 +80,7 @@ def gradient(
     mechanism: Mechanism | Callable[..., Mechanism] | Problem,
     objective: Callable[..., Any],
     duration: float | Method | None = None,
-    dt: float | None = None,
+    dt: float | Method | None = None,
     *,
     with_respect_to: Sequence[str],
     times: ArrayLike | None = None,
@@ -110,7 +113,8 @@ def gradient(
         joint coordinate, which also depend on the numbers directly.
     duration, dt, order, scheme, tol, force, torque
         See `simulate`; no order 1. With a Problem ``duration`` is the method: a `Variational`, whose default ``tol`` is
-        1e-12, or a `Reduced`, see `varint.redmax.gradient`.
+        1e-12, a `Lobatto`, or a `Reduced`, see `varint.redmax.gradient`. ``dt`` may be a `Lobatto` too: so functions of
+        ``parameters`` have gradients along collocation.
     adaptive : bool or float
         See `simulate`. Step sizes are held: the gradient is that of the steps as they were taken.
     on_unresolved : {"warn", "raise", "substep", "ignore"}
@@ -163,8 +167,9 @@ def _of_run(arguments: Arguments, quiet: bool = False) -> RunGradient:
     function_of(objective, "objective", ArgumentError)
     made, by_parameter = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
     if not isinstance(mechanism, Problem):
-        arguments = arguments.replaced(mechanism=made)
-    problem, method = posed(arguments, Variational, only=True)
+        arguments = _with_method(arguments.replaced(mechanism=made))
+    kind = Lobatto if isinstance(arguments.values["duration"], Lobatto) else Variational
+    problem, method = posed(arguments, kind, only=True)
     asked = values["with_respect_to"]
     names = [asked] if isinstance(asked, str) else asked
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
@@ -176,13 +181,20 @@ def _of_run(arguments: Arguments, quiet: bool = False) -> RunGradient:
         for name in names
         if name not in others
     }
-    setting, at = _setting(problem, method, times, memory)
+    collocates = isinstance(method, Lobatto)
+    setting, at = (_collocation_setting if collocates else _setting)(problem, method, times, memory)
     if STEP_SIZE in names and setting.turn is not None:
         raise ArgumentError("adaptive steps have no derivative by 'dt': their sizes are held as they were taken")
     state = problem.state
     first = checked_start(made, problem.start())
-    tape, kind = (MeshTape, MeshAdjoint) if soft_meshes(made) else (MaximalTape, Adjoint)
-    run = tape(made, first, setting, at)
+    run: MaximalTape
+    adjoint_of: type[Adjoint]
+    if collocates:
+        run, adjoint_of = CollocationTape(made, first, setting, at, method), CollocationAdjoint
+    elif soft_meshes(made):
+        run, adjoint_of = MeshTape(made, first, setting, at), MeshAdjoint
+    else:
+        run, adjoint_of = MaximalTape(made, first, setting, at), Adjoint
     _report_unresolved(run, "ignore" if quiet else method.on_unresolved)
     states = [run.nodes[k].state for k in run.wanted]
     alone = times is None
@@ -190,7 +202,7 @@ def _of_run(arguments: Arguments, quiet: bool = False) -> RunGradient:
     value, by_bodies, by_vertices = by_states(of_states, states, alone, made.compiled.length, problem.duration)
     by_nodes = np.zeros((len(by_bodies), len(run.nodes), *by_bodies.shape[2:]))
     by_nodes[:, run.wanted] = by_bodies
-    adjoints = adjoints_of(run, by_nodes, places, kind)
+    adjoints = adjoints_of(run, by_nodes, places, adjoint_of)
     for adjoint, each in zip(adjoints, by_vertices, strict=True):
         if isinstance(adjoint, MeshAdjoint):
             adjoint.by_vertices[run.wanted] = each
@@ -218,6 +230,16 @@ def _of_run(arguments: Arguments, quiet: bool = False) -> RunGradient:
     return RunGradient(
         gradient, numbers, _kinked(numbers, by_numbers.local, by_numbers.slopes, inputs.names), jumps, motions
     )
+
+
+def _with_method(arguments: Arguments) -> Arguments:
+    """Return ``arguments`` with a method for ``dt`` as arguments with a Problem and this method."""
+    values = arguments.values
+    if not isinstance(values["dt"], Lobatto) or values["duration"] is None:
+        return arguments
+    of_problem = {name: values[name] for name in ("mechanism", "duration", "state", "force", "torque")}
+    left_out = dict.fromkeys(("dt", "state", "force", "torque"))
+    return arguments.replaced(**left_out | {"mechanism": Problem(**of_problem), "duration": values["dt"]})
 
 
 def _kinked(
@@ -283,6 +305,19 @@ def _setting(
     end = steps * dt if turn is None else duration
     loads, redo = (problem.force, problem.torque), method.on_unresolved == "substep"
     return TapeSetting(scheme, dt, method.tol, steps, loads, turn, end, redo, memory), at
+
+
+def _collocation_setting(
+    problem: Problem, method: Lobatto, times: ArrayLike | None, memory: float | None
+) -> tuple[TapeSetting, list]:
+    """Return the setting of a run of `Lobatto`, see `_setting`."""
+    refuse(problem.mechanism, USES["collocation gradient"])
+    method.check(problem.mechanism)
+    _, dt, steps = checked_times(problem.duration, method.dt)
+    memory = None if memory is None else positive(memory, "memory", ArgumentError)
+    at = [steps] if times is None else nodes_at(times, dt, steps)
+    loads = problem.force, problem.torque
+    return TapeSetting(find_scheme(2), dt, 0.0, steps, loads, end=steps * dt, memory=memory), [*at]
 
 
 def _check_together(mechanism: Mechanism) -> None:

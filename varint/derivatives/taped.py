@@ -3,7 +3,7 @@
 Where all fit they are kept at once. Else the run is marched again from checkpoints (schedule.py), to the same bits.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from math import ceil, inf
 from typing import NamedTuple
@@ -28,7 +28,9 @@ from varint.plan import Compiled
 from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.runs.problem import MOST_STEPS
 from varint.step.contacts.rows import has_contacts
+from varint.step.derivatives.by_numbers import pushing
 from varint.step.one_sided import has_terms, rows_state
+from varint.step.plan import Workspace
 from varint.step.step import SAME_TIME
 from varint.step.workspace import by_numbers, workspace
 
@@ -126,20 +128,20 @@ class MaximalTape:
     """
 
     def __init__(self, mechanism: Mechanism, state: State, setting: TapeSetting, at: Sequence[float]) -> None:
-        self.mechanism, self.first, self.compiled = mechanism, state, mechanism.compiled
+        self.mechanism, self.first, self.compiled = mechanism, state, self.compiled_of(mechanism)
         self.setting, self.dt, self.steps, self.at = setting, setting.dt, setting.steps, list(at)
         self.fed_back = FedBack(mechanism, self.compiled, self.steps * self.dt)
         self.wanted = list(range(len(self.at)))
         if self.fed_back:
             self.wanted, self.at = [int(node) for node in at], list(range(int(at[-1]) + 1))
         self.loads = Loads(mechanism, self.compiled, self.steps, *setting.loads)
-        self.commands = self._commands(mechanism, state, self.dt)
+        self.commands = self.commands_of(mechanism, state, self.dt)
         self.drifts = Drifts(mechanism, self.commands, self.loads, self.dt, setting.method)
         self.memory = _memory() if setting.memory is None else setting.memory
         self.bytes = self._sizes()
         self.is_adaptive = setting.turn is not None
         self.last = MOST_STEPS if self.is_adaptive else int(self.at[-1])  # node
-        layout = self._layout(max(1, min(self.last, GUESS * self.steps)), SPARE * setting.method.stages.size)
+        layout = self._layout(max(1, min(self.last, GUESS * self.steps)), SPARE * self.stages_of_step)
         if self.is_adaptive:  # in one part, as the number of steps is not known
             layout = Layout(1, MOST_STEPS, layout.room)
         while True:
@@ -152,13 +154,33 @@ class MaximalTape:
         if self.is_adaptive:
             self.drifts.knots = self.knots
 
+    @staticmethod
+    def compiled_of(mechanism: Mechanism) -> Compiled:
+        """The plan of a run of ``mechanism``."""
+        return mechanism.compiled
+
+    @property
+    def pushing(self) -> Callable[..., None]:
+        """The function that evaluates laws and loads in stages with other measures, of the arguments of `pushing`."""
+        return pushing
+
+    @property
+    def stages_of_step(self) -> int:
+        """Stages of a step that is not divided."""
+        return self.setting.method.stages.size
+
+    @property
+    def counters(self) -> list[np.ndarray]:
+        """The numbers (1,) of entries on the tape."""
+        return [self.tape.count, self.tape.events.count]
+
     def table(self, mechanism: Mechanism, start: State, dt: float) -> np.ndarray:
         """(2, T, ne) inputs of the elements at the nodes of a run with other numbers, and their rates."""
-        return self._commands(mechanism, start, dt).at(self.knots)
+        return self.commands_of(mechanism, start, dt).at(self.knots)
 
     def functions_at(self, mechanism: Mechanism, times: np.ndarray) -> np.ndarray:
         """(n, m) inputs that are functions of time, of another mechanism, at ``times`` (n,), s."""
-        return Commands(mechanism, mechanism.compiled, self.steps, self.dt, None, inf).within(times)
+        return Commands(mechanism, self.compiled_of(mechanism), self.steps, self.dt, None, inf).within(times)
 
     @property
     def knots(self) -> np.ndarray:
@@ -176,15 +198,15 @@ class MaximalTape:
         for k in range(len(self.marks) - 2, -1, -1):
             if k < len(self.marks) - 2:
                 self._reach(k)
-            tape = self.tape
-            yield TapePart(self.marks[k], int(tape.count[0]), range(self.begins[k], self.begins[k + 1]))
+            yield TapePart(self.marks[k], int(self.counters[0][0]), range(self.begins[k], self.begins[k + 1]))
             while k > 0 and self.kept[-1][0] >= k:
                 self.kept.pop()
 
-    def _commands(self, mechanism: Mechanism, start: State, dt: float) -> Commands:
+    def commands_of(self, mechanism: Mechanism, start: State, dt: float) -> Commands:
+        """Inputs of a run of another mechanism, from another start, in steps of another size."""
         motions = starts_of_motions(mechanism, start)
         end = self.steps * dt if self.setting.turn is None else self.setting.end
-        return Commands(mechanism, mechanism.compiled, self.steps, dt, motions, end)
+        return Commands(mechanism, self.compiled_of(mechanism), self.steps, dt, motions, end)
 
     def _layout(self, steps: int, stages: float) -> Layout:
         checkpoint, stage = self.bytes
@@ -211,16 +233,25 @@ class MaximalTape:
         kind = AdaptiveRun if self.is_adaptive else MaximalRun
         return kind(self.mechanism, march, self.first, self.steps, self.loads, self.commands)
 
-    def _go(self, layout: Layout) -> int:
-        """Do the run, with the last part on the tape and the first checkpoints; returns the stages of the largest."""
+    def _begin(self, layout: Layout) -> None:
+        """Take up a new run at its start, with a tape of that ``layout``."""
         refuse_amplified(self.mechanism, self.setting.method, self.setting.dt, self.first)
-        self.layout, self.run = layout, self._new_run(layout.room)
-        march = self.run.march
-        self.tape = march.ws.tape
+        self.run = self._new_run(layout.room)
+        self.tape = self.run.march.ws.tape
         if self.is_adaptive:
             check_adaptive(self.run)
         self.run.start()
-        self.begin = _node(march, march.pose, (0, 0.0, 0, 0, 0, 0), march.state())
+
+    def _present(self, place: tuple[int, float, int, int, int, int]) -> TapedNode:
+        """The present node; ``place``: see `TapedNode`."""
+        march = self.run.march
+        return node_of(march.ws, march.pose, place, march.state())
+
+    def _go(self, layout: Layout) -> int:
+        """Do the run, with the last part on the tape and the first checkpoints; returns the stages of the largest."""
+        self.layout = layout
+        self._begin(layout)
+        self.begin = self._present((0, 0.0, 0, 0, 0, 0))
         self.nodes: list[TapedNode] = []
         self.unresolved: UnresolvedStage | None = None
         self.times, self.marks, self.begins = [0.0], [0], [0]
@@ -232,7 +263,7 @@ class MaximalTape:
         self.kept = [(0, self.packing.pack(checkpoint))]
         self._reach(count - 1)
         if self.is_adaptive:
-            self.last = march.node
+            self.last = self.run.march.node
         if self.is_adaptive and self.setting.end - self.times[-1] > SAME_TIME * self.dt:
             self.times.append(self.setting.end)
         return self.largest
@@ -255,14 +286,15 @@ class MaximalTape:
 
     def _march(self, part: int, kept: bool) -> None:
         """March through a part; with its stages on the tape, where they are ``kept``."""
-        tape, march, is_new = self.tape, self.run.march, part == len(self.marks) - 1
-        # a tape that is full counts on
-        tape.count[0] = tape.events.count[0] = self.empty = 0 if kept else self.layout.room
+        is_new = part == len(self.marks) - 1
+        self.empty = 0 if kept else self.layout.room
+        for counter in self.counters:  # a tape that is full counts on
+            counter[0] = self.empty
         self.passes[part] += 1
         self.part, self.taken = part, self.begins[part]
         is_last = part == len(self.passes) - 1
         end = min((part + 1) * self.layout.part, self.last)
-        while march.node < end and not march.is_over:
+        while self.run.march.node < end and not self.run.march.is_over:
             self._take(is_new)
             self._advance(end, is_new)
         if is_last:
@@ -270,30 +302,31 @@ class MaximalTape:
         if is_new:
             self.marks.append(self._stages)
             self.begins.append(len(self.nodes))
-            counts = (int(each.count[0]) - self.empty for each in (tape, tape.events))
+            counts = (int(counter[0]) - self.empty for counter in self.counters)
             self.largest = max(self.largest, *counts)
 
     @property
     def _stages(self) -> int:
         """Number of stages before the present node."""
-        return self.marks[self.part] + int(self.tape.count[0]) - self.empty
+        return self.marks[self.part] + int(self.counters[0][0]) - self.empty
 
     @property
     def _events(self) -> int:
         """Number of events before the present node, in the present part."""
-        return int(self.tape.events.count[0]) - self.empty
+        return int(self.counters[-1][0]) - self.empty
 
     def _advance(self, end: int, is_new: bool) -> None:
         """March up to the node ``end``, or as far as there is nothing to look at."""
-        march, next_one = self.run.march, self.at[self.taken] if self.taken < len(self.at) else inf
+        next_one = self.at[self.taken] if self.taken < len(self.at) else inf
         if self.is_adaptive:
-            march.stop = next_one
+            self.run.march.stop = next_one
             steps = 1 if self.commands.varies else BLOCK
         else:
-            steps = int(min(BLOCK, next_one - march.node))
-        before = march.time
-        self.run.advance(min(steps, end - march.node))
+            steps = int(min(BLOCK, next_one - self.run.march.node))
+        before = self.run.time
+        self.run.advance(min(steps, end - self.run.march.node))
         self._check()
+        march = self.run.march
         slot = int(march.ws.balance.unresolved[0])
         if slot >= 0 and self.unresolved is None:
             body = self.mechanism.bodies[self.compiled.order[slot]].name
@@ -304,17 +337,16 @@ class MaximalTape:
 
     def _take(self, is_new: bool) -> None:
         """Take the instants that are due, those at the present node or in the step from there."""
-        march = self.run.march
         while self.taken < len(self.at):
             time = self.at[self.taken]
-            if not (march.passes(time) if self.is_adaptive else time == march.node):
+            if not (self.run.march.passes(time) if self.is_adaptive else time == self.run.march.node):
                 return
-            left = (time - march.time) / self.dt if self.is_adaptive else 0.0
+            left = (time - self.run.march.time) / self.dt if self.is_adaptive else 0.0
             if left > SAME_TIME:
                 found = self._aside(left, time)
             elif is_new:
-                place = march.node, 0.0, self._stages, self._stages, self._events, self._events
-                found = _node(march, march.pose, place, march.state())
+                place = self.run.march.node, 0.0, self._stages, self._stages, self._events, self._events
+                found = self._present(place)
             if is_new:
                 self.nodes.append(found)
             self.taken += 1
@@ -325,7 +357,7 @@ class MaximalTape:
 
         def look(pose: int) -> None:
             place = march.node, share, stages, self._stages, events, self._events
-            found.append(_node(march, pose, place, self.first))
+            found.append(node_of(march.ws, pose, place, self.first))
 
         block = self.run.instant(share, time, look).nodes
         self._check()
@@ -366,16 +398,16 @@ def sizes(compiled: Compiled, setting: TapeSetting) -> tuple[int, int]:
     """Bytes of a checkpoint, and of a stage with the gradient by what acts in it."""
     plan = compiled.plan
     march = March(compiled, setting.method, setting.dt, setting.tol, 1)
-    tapes = [_size(workspace(plan, 1, compiled.functions, kept=kept).tape) for kept in (0, 1)]
-    by = [_size(by_numbers(plan, kept)) for kept in (0, 1)]
+    tapes = [size_of(workspace(plan, 1, compiled.functions, kept=kept).tape) for kept in (0, 1)]
+    by = [size_of(by_numbers(plan, kept)) for kept in (0, 1)]
     times = 2 if has_terms(plan) else 1  # at an event there is a second gradient
     return Packing(march.checkpoint()).size + OBJECT, tapes[1] - tapes[0] + times * (by[1] - by[0])
 
 
-def _size(record: CompiledRecord) -> int:
+def size_of(record: CompiledRecord) -> int:
     """Bytes of the arrays of a record."""
     parts = (getattr(record, field.name) for field in fields(record))
-    return sum(part.nbytes if isinstance(part, np.ndarray) else _size(part) for part in parts)
+    return sum(part.nbytes if isinstance(part, np.ndarray) else size_of(part) for part in parts)
 
 
 def _memory() -> float:
@@ -384,9 +416,9 @@ def _memory() -> float:
     return inf if free is None else SHARE_OF_MEMORY * free
 
 
-def _node(march: March, pose: int, place: tuple[int, float, int, int, int, int], state: State) -> TapedNode:
-    """Position of a run; ``place``: see `TapedNode`."""
-    ws, efforts = march.ws, march.ws.efforts
+def node_of(ws: Workspace, pose: int, place: tuple[int, float, int, int, int, int], state: State) -> TapedNode:
+    """A node, at a ``pose`` of a workspace with momenta there; ``place``: see `TapedNode`."""
+    efforts = ws.efforts
     poses = ws.position[pose], ws.quat[pose], ws.momentum
     targets = efforts.value_near, efforts.target, efforts.target_rate
     products = ws.products.q, ws.products.order

@@ -379,6 +379,11 @@ USES = {
         "gradients",
         ("impulses", "path", "soft events", "moved", "bent", "extrapolated", "rolling", "resists"),
     ),
+    "collocation gradient": Use(
+        "`vi.gradient` along `vi.Lobatto`",
+        "gradients of collocation steps",
+        (*RARE, "hard", "soft", "rolling", "internal", "moved", "bent", "extrapolated"),
+    ),
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",
         "gradients of adaptive steps",

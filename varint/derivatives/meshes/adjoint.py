@@ -21,7 +21,7 @@ import numpy as np
 from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import splu
 
-from varint.derivatives.backward import Adjoint, _load_node, velocity_of
+from varint.derivatives.backward import Adjoint, load_node, velocity_of
 from varint.derivatives.given import LoadPlace
 from varint.derivatives.meshes.start_changes import MeshStart
 from varint.derivatives.meshes.tape import MeshTape
@@ -219,7 +219,7 @@ class MeshAdjoint(Adjoint):
 
     def _velocities_back(self, k: int, state: np.ndarray, law_state: np.ndarray) -> None:
         meshes, plan, node = self.meshes, self.run.compiled.plan, self.run.nodes[k]
-        ws = _load_node(node, plan, self.ws)
+        ws = load_node(node, plan, self.ws)
         position, rotation, by_vertices = ws.position[0].copy(), ws.rotation[0].copy(), self.by_vertices[k].copy()
         by_x, by_v = by_vertices
         state[:, 6:] += meshes.wrenches(by_v, rotation)

@@ -61,6 +61,7 @@ class CollocationMarch(March):
         nl = len(turned)
         sizes |= {"nb": nb, "slots": nb + 1, "nl": nl, "links": nl + 1, "ne": len(plan.elements.force)}
         sizes |= {"s": s, "q": s - 1, "blocks": (s - 1) ** 2, "past": 2 * s - 1}
+        self.sizes = sizes
         self.work: NodeWorkspace = allocate(NodeWorkspace, sizes)
         self.work.rotation[:, nl] = self.work.body_rotation[:, nb] = np.eye(3)
         self.ends = np.zeros(0)
@@ -252,15 +253,23 @@ class CollocationMarch(March):
         """
         inputs = self.inputs_within(self.node, steps, width, parts)
         loads = self._loads_within(self.node, steps, width, parts)
-        status, done, iterations = march_nodes(
-            self.compiled.plan, self.ws, self.tree, self.closures, self.rule, self.work,
-            inputs, loads, self.node, steps * parts, stride, width * self.dt / parts, out[:NODE_ARRAYS],
-        )  # fmt: skip
+        h = width * self.dt / parts
+        status, done, iterations = self._solve(inputs, loads, steps * parts, parts, h, stride, out)
         out[NODE_ARRAYS][:] = -1
         counts += iterations, done - done // parts if status == CONVERGED else 0
         self.node += done // parts
         self.ws.pace.time[0] = self.dt * self.node
         return int(status)
+
+    def _solve(
+        self, inputs: np.ndarray, loads: np.ndarray, steps: int, parts: int, h: float, stride: int,
+        out: tuple[np.ndarray, ...],
+    ) -> tuple[int, int, int]:  # fmt: skip
+        """Take ``steps`` steps of ``h`` s, ``parts`` of them in a whole one; see `march_nodes`."""
+        return march_nodes(
+            self.compiled.plan, self.ws, self.tree, self.closures, self.rule, self.work, inputs, loads, self.node,
+            steps, stride, h, out[:NODE_ARRAYS],
+        )  # fmt: skip
 
     def _show(self, arrays: tuple[np.ndarray, ...], at: float | None = None) -> None:
         """Record the present node in the first row of ``arrays``, see `outputs`; ``at``: its time over dt."""

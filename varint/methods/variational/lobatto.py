@@ -48,7 +48,7 @@ class Lobatto(Method):
     in the tree of bodies. Joints are closed at all nodes. Forces that depend on pose, velocity and time, inputs of
     all kinds, loads, prescribed motions and couplings are taken (docs/known_forces.md); the order holds where they
     are smooth. Springs need steps below about 3 over the frequency of their fastest oscillation.
-    `gradient` and adaptive steps need `Variational`.
+    Runs have gradients (`gradient`); adaptive steps need `Variational`.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def take_loads(work, loads):
 
 
 @njit
-def _evaluate_node(plan, ws, tree, rule, work, given, h, j):
+def evaluate_node(plan, ws, tree, rule, work, given, h, j):
     """Evaluate laws and loads at node j, inputs ``given`` (s, ne): their sums ``work.load``, powers ``work.power``."""
     show_bodies(tree, work, j)
     _write_velocities(tree, rule, work, ws.velocity, h, j)
@@ -76,7 +76,7 @@ def _evaluate_node(plan, ws, tree, rule, work, given, h, j):
 
 
 @njit
-def _add_impulses(tree, rule, work, h, j):
+def add_impulses(tree, rule, work, h, j):
     """Add ``work.load`` times h weight_j to the wrenches (nl, 6) at node j."""
     share = h * rule.weight[j]
     for b in range(work.load.shape[0]):
@@ -89,7 +89,7 @@ def _add_impulses(tree, rule, work, h, j):
 
 
 @njit
-def _note_efforts(plan, ws, closures, rule, work, h, j):
+def note_efforts(plan, ws, closures, rule, work, h, j):
     """Keep gradients (2, 6) of measures of efforts with a row of their own at node j, and efforts' derivatives."""
     own, last = work.closures, rule.weight.size - 1
     for s in range(plan.laws.sum_first.size - 1):
@@ -108,6 +108,20 @@ def _note_efforts(plan, ws, closures, rule, work, h, j):
 
 
 @njit
+def note_along(plan, ws, tree, rule, work, h, j):
+    """Add derivatives of efforts along links at node j to ``work.stiff`` and ``work.damp``; after `evaluate_node`."""
+    for s in range(tree.along.size):
+        if tree.along[s] < 0:
+            continue
+        i, m = natural(tree.along[s]), natural(plan.laws.sum_first[s])
+        side = natural(0 if plan.measures.body[m, 0] == tree.body[i] else 1)
+        gradient, (line, turn) = ws.efforts.gradient[m, side], free_motion(tree, work, j, i)
+        along = dot(line, vector(gradient)) + dot(turn, rotate(work.rotation[j, i], turn_of(gradient)))
+        work.stiff[j, i] += h * rule.weight[j] * ws.efforts.sum_by_value[s] * along * along
+        work.damp[j, i] += rule.weight[j] * ws.efforts.sum_by_rate[s] * along * along
+
+
+@njit
 def push_nodes(plan, ws, tree, closures, rule, work, given, h):
     """Add the impulses of laws and loads to the wrenches at all nodes but the last.
 
@@ -117,19 +131,11 @@ def push_nodes(plan, ws, tree, closures, rule, work, given, h):
     work.stiff[:] = 0.0
     work.damp[:] = 0.0
     for j in range(rule.weight.size - 1):
-        _evaluate_node(plan, ws, tree, rule, work, given, h, j)
-        _add_impulses(tree, rule, work, h, j)
+        evaluate_node(plan, ws, tree, rule, work, given, h, j)
+        add_impulses(tree, rule, work, h, j)
         if closures.rows[1] > closures.rows[0]:
-            _note_efforts(plan, ws, closures, rule, work, h, j)
-        for s in range(tree.along.size):
-            if tree.along[s] < 0:
-                continue
-            i, m = natural(tree.along[s]), natural(plan.laws.sum_first[s])
-            side = natural(0 if plan.measures.body[m, 0] == tree.body[i] else 1)
-            gradient, (line, turn) = ws.efforts.gradient[m, side], free_motion(tree, work, j, i)
-            along = dot(line, vector(gradient)) + dot(turn, rotate(work.rotation[j, i], turn_of(gradient)))
-            work.stiff[j, i] += h * rule.weight[j] * ws.efforts.sum_by_value[s] * along * along
-            work.damp[j, i] += rule.weight[j] * ws.efforts.sum_by_rate[s] * along * along
+            note_efforts(plan, ws, closures, rule, work, h, j)
+        note_along(plan, ws, tree, rule, work, h, j)
 
 
 @njit
@@ -141,7 +147,7 @@ def finish_nodes(plan, ws, tree, rule, work, given, h):
     """
     last, own = rule.weight.size - 1, ws.efforts
     for j in range(last + 1):
-        _evaluate_node(plan, ws, tree, rule, work, given, h, j)
+        evaluate_node(plan, ws, tree, rule, work, given, h, j)
         share = h * rule.weight[j]
         for e in range(own.work.size):
             own.work[e] += share * work.power[e]
@@ -156,7 +162,7 @@ def finish_nodes(plan, ws, tree, rule, work, given, h):
                     own.work[e] += law_potential(plan, f, value)
                 elif j == last:
                     own.work[e] -= law_potential(plan, f, value)
-    _add_impulses(tree, rule, work, h, last)
+    add_impulses(tree, rule, work, h, last)
     keep_turns(plan, own)
 
 

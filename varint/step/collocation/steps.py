@@ -113,7 +113,7 @@ def _write_axis(tree, work, i, k):
 
 
 @njit
-def _move_link(tree, work, i, k):
+def move_link(tree, work, i, k):
     """Write the pose (3,), (3, 3) of link i at node k, and its change since the start; its parent is in place."""
     # with C the rotation by the joint, W that by the turn since the start: R = R_p C,  C = C_0 W, so that
     #   R - R_0 = (R_p - R_p0) C_0 W + R_0 (W - 1)
@@ -145,7 +145,15 @@ def _move_link(tree, work, i, k):
 
 
 @njit
-def _pull_link(tree, rule, work, h, i, j):
+def place_nodes(tree, rule, work):
+    """Write the poses of all links at the nodes after the first, by ``work.by`` (s, nl)."""
+    for i in range(tree.mass.size):
+        for k in range(1, rule.weight.size):
+            move_link(tree, work, i, k)
+
+
+@njit
+def pull_link(tree, rule, work, h, i, j):
     """Write the derivative of the action by the pose of link i at node j to ``work.wrench`` (s, nl, 6)."""
     # divided by h at last: rows of S are zero in sum to the last bit, those of S / h would not be
     m, share = tree.mass[i], h * rule.weight[j]
@@ -164,15 +172,15 @@ def _pull_link(tree, rule, work, h, i, j):
 
 
 @njit
-def _evaluate(plan, ws, tree, closures, rule, work, given, h):
+def evaluate(plan, ws, tree, closures, rule, work, given, h):
     """Write poses at the nodes by ``work.by`` (s, nl), and efforts that are to vanish, ``work.open`` (s, nl)."""
     nl, s = tree.mass.size, rule.weight.size
     for i in range(nl):
         for k in range(1, s):
-            _move_link(tree, work, i, k)
+            move_link(tree, work, i, k)
         if tree.mass[i] > 0.0:
             for j in range(s - 1):
-                _pull_link(tree, rule, work, h, i, j)
+                pull_link(tree, rule, work, h, i, j)
     closed = closures.rows[1] > closures.rows[0]
     if closed:
         for k in range(1, s):
@@ -203,7 +211,7 @@ def _evaluate(plan, ws, tree, closures, rule, work, given, h):
 
 
 @njit
-def _predict(rule, work):
+def predict(rule, work):
     """Start values of the coordinates: a polynomial through the last nodes, no motion, or those that are there."""
     if work.known[0] == GIVEN:
         return
@@ -241,7 +249,7 @@ def _remember(rule, work):
 
 
 @njit
-def _solve_step(plan, ws, tree, closures, rule, work, given, h):
+def solve_step(plan, ws, tree, closures, rule, work, given, h):
     """Find ``work.by`` (s, nl) of a step of ``h`` s, inputs ``given`` (s, ne). Returns status and iterations."""
     # factors stay while increments shrink fast; the last increment is one that leaves less than ENOUGH. In loops the
     # efforts have to shrink as fast. Without start values multipliers are far off where the coordinates are not: what
@@ -249,7 +257,7 @@ def _solve_step(plan, ws, tree, closures, rule, work, given, h):
     few = 1 if work.known[0] >= START_AHEAD else 2
     previous, before, factored, closed = math.inf, math.inf, False, closures.rows[1] > closures.rows[0]
     for iteration in range(1, ITERATIONS + 1):
-        _evaluate(plan, ws, tree, closures, rule, work, given, h)
+        evaluate(plan, ws, tree, closures, rule, work, given, h)
         if not factored:
             eliminate(plan, tree, closures, rule, work, h)
         increment = solve_turns(plan, tree, closures, work)
@@ -292,14 +300,14 @@ def _turns_little(tree, rule, work):
 
 
 @njit
-def _finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
+def finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
     """Make the end of a solved step of ``h`` s the present node; ``given``, ``rates`` (s, ne): inputs, their rates."""
     nl, last = tree.mass.size, rule.weight.size - 1
     for i in range(nl):
         for k in range(1, last + 1):
-            _move_link(tree, work, i, k)
+            move_link(tree, work, i, k)
         if tree.mass[i] > 0.0:
-            _pull_link(tree, rule, work, h, i, last)
+            pull_link(tree, rule, work, h, i, last)
     if is_pushed(plan, work):
         finish_nodes(plan, ws, tree, rule, work, given, h)
     finish_closures(plan, ws, closures, work, rates)
@@ -317,6 +325,14 @@ def _finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
     follow_products(plan, ws, work.body_position[0], work.body_rotation[0])
     for b in range(tree.link.size):  # each step: the sign does not depend on which nodes are recorded
         _write_quaternion(work.rotation[0, tree.link[b]], ws.quat[0, b])
+
+
+@njit
+def return_to_start(plan, ws, tree, closures, work, given):
+    """Bring back what iterates of a step that failed have followed; ``given`` (ne,): inputs at its start."""
+    start_poses(plan, ws, tree, closures, work, given)
+    show_bodies(tree, work, 0)
+    follow_products(plan, ws, work.body_position[0], work.body_rotation[0])
 
 
 @njit
@@ -414,19 +430,17 @@ def march_nodes(
     if steps == 0:
         _record(plan, ws, tree, work, (position[0], quat[0], velocity[0], energy_work[0], state[0]))
     for step in range(steps):
-        _predict(rule, work)
+        predict(rule, work)
         at = min(step, inputs.shape[1] - 1)
         given = inputs[0, at]
         if work.is_given[0]:
             take_loads(work, loads[min(step, loads.shape[0] - 1)])
-        status, count = _solve_step(plan, ws, tree, closures, rule, work, given, h)
+        status, count = solve_step(plan, ws, tree, closures, rule, work, given, h)
         iterations += count
         if status != CONVERGED:
-            start_poses(plan, ws, tree, closures, work, given[0])  # what iterates have followed comes back
-            show_bodies(tree, work, 0)
-            follow_products(plan, ws, work.body_position[0], work.body_rotation[0])
+            return_to_start(plan, ws, tree, closures, work, given[0])
             return status, step, iterations
-        _finish_step(plan, ws, tree, closures, rule, work, given, inputs[1, at], h)
+        finish_step(plan, ws, tree, closures, rule, work, given, inputs[1, at], h)
         if (node + step + 1) % stride == 0:
             row = position[record], quat[record], velocity[record], energy_work[record], state[record]
             _record(plan, ws, tree, work, row)

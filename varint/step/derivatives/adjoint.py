@@ -214,7 +214,7 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
         work.begun[:] = 0.0
         work.begun_rate[:] = 0.0
         work.lean[:] = 0.0
-        _efforts_back(plan, ws, work, half_step, -1.0, law_state, work.momentum)
+        efforts_back(plan, ws, work, half_step, -1.0, law_state, work.momentum)
         for i in range(plan.bodies.mass.size):
             if plan.bodies.loaded[i]:
                 T = ws.efforts.tangent[i]
@@ -259,7 +259,7 @@ def _to_start(plan, ws, work, step, body, row, state):
                 add_scaled6(curved[i], ws.multiplier[r], efforts.change[s])
                 add_scaled6(work.end[i], -share, ws.jacobian[end, r, s])
     # gradients by velocities and T are not needed here: the start moves neither
-    _efforts_back(plan, ws, work, 0.5 * h, 1.0, work.state, body)
+    efforts_back(plan, ws, work, 0.5 * h, 1.0, work.state, body)
     change_from_start_back(plan, ws, 0.5 * h, body, row, work.start, work.end)
     for i in range(plan.bodies.mass.size):
         u, c = step_turn(ws, i, 0.5 * h)
@@ -275,7 +275,7 @@ def _to_start(plan, ws, work, step, body, row, state):
 
 
 @njit
-def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
+def efforts_back(plan, ws, tangent, half_step, side, law_state, out):
     """Add the transpose of `tangent.add_effort_changes` to the gradients by middle motions, velocities and T.
 
     ``out`` (nb, 6): the gradient by the momenta that it adds to. ``law_state`` (ns,): the gradient by the states of

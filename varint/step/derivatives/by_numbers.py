@@ -59,7 +59,7 @@ def add_stage(plan, ws, tape, work, k, step, body, row, by):
         keep_products(plan, ws, upper, body, ws.velocity, row, (1.0, 0.0, 0.0), by.products)
     keep_products(plan, ws, end, body, ws.velocity, row, (1.0 if upper == end else 0.0, 0.0, -1.0 / h), by.products)
     add_numbers(plan, ws, row, h, by)
-    _add_efforts(plan, ws, work, k, h, body, by)
+    add_stage_efforts(plan, ws, work, k, h, body, by)
     _add_soft_rows(plan, ws, k, h, row, by)
 
 
@@ -119,7 +119,7 @@ def _push_gradient(plan, ws, work, i, half_step, z, out):
 
 
 @njit
-def _add_efforts(plan, ws, work, k, h, body, by):
+def add_stage_efforts(plan, ws, work, k, h, body, by):
     """Add the terms of laws and loads to ``by.input`` and ``by.h``; keep the arrays that `acting` and `pushing` need.
 
     These are ``by.push``, ``by.rotation``, ``by.normal``, ``by.value``, ``by.rate``, ``by.start_rate`` and

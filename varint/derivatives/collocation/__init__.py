@@ -1,0 +1,1 @@
+"""Gradients of runs by collocation (varint/step/collocation/adjoint.py)."""
