@@ -56,7 +56,8 @@ class CollocationMarch(March):
         compiled, nb = mechanism.apart, len(mechanism.bodies)
         super().__init__(compiled, scheme(2, None), dt, TOLERANCE, every)
         self._mechanism, self.rule, plan = mechanism, node_rule(s), compiled.plan
-        self.tree, turned, _ = link_tree(mechanism, state)
+        self.tree, turned, coordinate = link_tree(mechanism, state)
+        self._first = state, turned, coordinate
         self.closures, sizes = closures_of(plan, self.tree, s - 1)
         nl = len(turned)
         sizes |= {"nb": nb, "slots": nb + 1, "nl": nl, "links": nl + 1, "ne": len(plan.elements.force)}
@@ -84,7 +85,8 @@ class CollocationMarch(March):
         plan, ws, work, link = self.compiled.plan, self.ws, self.work, self.tree.link
         for _, array in role_arrays(work, STATE):
             array[:] = 0
-        _, work.turned[:], work.coordinate[0] = link_tree(self._mechanism, state)
+        same = state is self._first[0]  # to work out the links takes long for a short run
+        _, work.turned[:], work.coordinate[0] = self._first if same else link_tree(self._mechanism, state)
         spin = np.einsum("nij,nj->ni", plan.bodies.inertia, ws.velocity[:, 3:])
         work.momentum[link, :3] = plan.bodies.mass[:, None] * ws.velocity[:, :3]
         R = rotation_matrix(ws.quat[0, :-1])

@@ -254,7 +254,7 @@ def solve_step(plan, ws, tree, closures, rule, work, given, h):
     # factors stay while increments shrink fast; the last increment is one that leaves less than ENOUGH. In loops the
     # efforts have to shrink as fast. Without start values multipliers are far off where the coordinates are not: what
     # they leave shows in the third increment
-    few = 1 if work.known[0] >= START_AHEAD else 2
+    few = 2 if 0 <= work.known[0] < START_AHEAD else 1
     previous, before, factored, closed = math.inf, math.inf, False, closures.rows[1] > closures.rows[0]
     for iteration in range(1, ITERATIONS + 1):
         evaluate(plan, ws, tree, closures, rule, work, given, h)
