@@ -240,6 +240,30 @@ def test_a_drive_whose_function_has_a_parameter(rng):
     assert found["rate"] == pytest.approx(differences(value, 3e-3), rel=1e-7)
 
 
+@pytest.mark.parametrize("name", ["PrescribedPoint", "PrescribedBody"])
+def test_bodies_that_are_moved(rng, name):
+    mechanism = sample_mechanism(np.random.default_rng(3), SAMPLES[name])
+    state = random_velocity_state(np.random.default_rng(7), mechanism)
+    check(mechanism, ["gravity", "b0.mass", "b2.inertia", "dt"], rng, 0.05, 0.01, 6, state, start=False)
+
+
+def test_a_motion_of_a_body_whose_function_has_a_parameter(rng):
+    def build(rate):
+        first, second = (vi.Body.box(f"bar {k}", (0.1, 0.2, 1.0), 1.0, position=(0, 0, -0.5 - k)) for k in range(2))
+        motion = vi.PrescribedBody(
+            "motion", body="bar 0", position=lambda t: (rate * t * t + 0.1 * np.sin(rate * t), 0.2 * t * t, -0.5)
+        )
+        ball = vi.Spherical("ball", "bar 0", "bar 1", point=(0, 0, -1))
+        return vi.Mechanism("moved", [first, second], [ball], forces=[motion])
+
+    objective = objective_of(build(1.0), rng)
+    found = vi.gradient(
+        build, objective, 0.2, vi.Lobatto(0.02, 6), parameters={"rate": 1.0}, with_respect_to=["rate"]
+    )  # fmt: skip
+    exact = differences(lambda change: objective(end_of(build(1.0 + change), None, 0.2, 0.02, 6)), 1e-3)
+    assert found["rate"] == pytest.approx(exact, rel=1e-7)
+
+
 @pytest.mark.parametrize("moves", [False, True])
 def test_inputs_with_one_value_a_node(rng, moves):
     values = np.cumsum(0.01 * rng.standard_normal(6)) if moves else rng.standard_normal(6)
@@ -341,6 +365,8 @@ def test_times_and_several_numbers(rng):
 
 
 def test_what_has_no_gradient_says_so():
-    body = sample_mechanism(np.random.default_rng(3), SAMPLES["PrescribedBody"])
+    bent, moved = vi.mechanisms.spline_knee(), sample_mechanism(np.random.default_rng(3), SAMPLES["PrescribedPoint"])
     with pytest.raises(vi.ArgumentError, match="gradients of collocation steps"):
-        vi.gradient(vi.Problem(body, 0.1), lambda s: 0.0, vi.Lobatto(0.02, 6), with_respect_to=["gravity"])
+        vi.gradient(vi.Problem(bent, 0.1), lambda s: 0.0, vi.Lobatto(0.02, 6), with_respect_to=["gravity"])
+    with pytest.raises(vi.ArgumentError, match="where the motion of prescribedpoint 'f' begins"):
+        vi.gradient(vi.Problem(moved, 0.1), lambda s: 0.0, vi.Lobatto(0.02, 6), with_respect_to=["f.point"])

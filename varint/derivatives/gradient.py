@@ -61,6 +61,7 @@ from varint.methods.variational.deformable_run import check_deformable
 from varint.methods.variational.lobatto import Lobatto
 from varint.methods.variational.method import Variational, checked_turn
 from varint.methods.variational.schemes import scheme as find_scheme
+from varint.model.forces.moved import Moved
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -182,6 +183,12 @@ def _of_run(arguments: Arguments, quiet: bool = False) -> RunGradient:
         if name not in others
     }
     collocates = isinstance(method, Lobatto)
+    for name, number in numbers.items():
+        if collocates and number.field and isinstance(number.field.item, Moved):
+            raise ArgumentError(
+                f"{name!r} changes where the motion of {number.field.item.label} begins: ask for a parameter of a"
+                " function that makes the mechanism with its start"
+            )
     setting, at = (_collocation_setting if collocates else _setting)(problem, method, times, memory)
     if STEP_SIZE in names and setting.turn is not None:
         raise ArgumentError("adaptive steps have no derivative by 'dt': their sizes are held as they were taken")

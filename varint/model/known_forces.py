@@ -382,7 +382,7 @@ USES = {
     "collocation gradient": Use(
         "`vi.gradient` along `vi.Lobatto`",
         "gradients of collocation steps",
-        (*RARE, "hard", "soft", "rolling", "internal", "moved", "bent", "extrapolated"),
+        (*RARE, "hard", "soft", "rolling", "internal", "bent", "extrapolated"),
     ),
     "adaptive gradient": Use(
         "`vi.gradient(adaptive=)`",
