@@ -74,5 +74,8 @@ def _decoupled(K: np.ndarray, D: np.ndarray) -> list[tuple[np.ndarray, float, fl
     half = U[:, significant] * np.sqrt(size[significant])
     inverse = U[:, significant] / np.sqrt(size[significant])
     share, W = np.linalg.eigh(inverse.T @ (K / np.outer(scale, scale)) @ inverse)
-    ways = scale[:, None] * (half @ W)
+    own = half @ W
+    largest = np.abs(own).argmax(axis=0)
+    own = own * np.where(own[largest, np.arange(own.shape[1])] < 0.0, -1.0, 1.0)  # signs do not jump with the matrices
+    ways = scale[:, None] * own
     return [(way, k, 1.0 - k) for way, k in zip(ways.T, np.clip(share, 0.0, 1.0), strict=True)]
