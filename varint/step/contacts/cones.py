@@ -24,7 +24,7 @@ from varint.step.plan import Plan, Workspace
 
 APART, STICKING, SLIDING = range(3)
 AS_FOUND, ALL_STICK, ALL_APART, ALL_PRESS = range(4)  # whether the law chooses the modes
-SOFTNESS = 1e-8  # compliance of constraint rows over the mobility; acts on increments of z, so no error remains
+SOFTNESS = 1e-5  # compliance of constraint rows over the mobility; acts on increments of z, so no error remains
 NEARLY = 1.0 - 1e-10  # of its bound: friction below this sticks; it also keeps C invertible
 STILL = 1e-9  # m/s: a slower slip is round-off, and has no direction
 OPPOSITE = 0.05  # two unit vectors with a shorter sum count as opposite

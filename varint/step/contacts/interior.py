@@ -10,6 +10,10 @@ In z' = (mu z_n, z_t) and y' = (y_n / mu, y_t) both cones are the Lorentz cone. 
 for sigma that goes to zero, where z' o y' = (z' . y', z'_n y'_t + y'_n z'_t) and e = (1, 0, 0) (Acary, Armand, Nguyen,
 Shpakovych 2023, Second-order cone programming for frictional contact mechanics).
 
+A rolling resistance (rolling.py) is a second cone on the normal impulse of its contact. It has a share q of the normal
+rate, y_n = W z + b + mu |y_t| + mu_r |w| - q of the contact and q of its own, with which both cones have the form above.
+q is the unknown where z_n of a contact is.
+
 Arguments: ``work``, ``ws.contacts``; ``count``, number of contacts that take part, ``inside`` (count,); ``smoothing``,
 s as at SMOOTHING, m/s; ``share``, of the changes, from 0 to 1.
 """
@@ -44,16 +48,18 @@ def start_inside(plan: Plan, ws: Workspace, step: StepSpan, enough: float) -> bo
     work, count, space = ws.contacts, 0, ws.contacts.inside.size
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
-        if work.taking[k] and not is_rolling(plan, k):
+        if work.taking[k]:
             if count == space:
                 return False
             work.inside[count] = k
             count += 1
+    _find_parents(plan, work, count)
     _write_mobility(plan, ws, step, count)
     for m in range(count):
         k = work.inside[m]
         work.inside_friction[m] = plan.contacts.friction[k] * work.share[0]
-        for a in range(3):
+        work.inside_rows[0, 3 * m] = 0.0
+        for a in range(1 if work.inside_parent[m] >= 0 else 0, 3):
             total, row = work.rate[k, a], (3 * m + a) * 3 * count
             for j in range(3 * count):
                 total -= work.inside_mobility[row + j] * work.z[work.inside[j // 3], j % 3]
@@ -63,6 +69,16 @@ def start_inside(plan: Plan, ws: Workspace, step: StepSpan, enough: float) -> bo
         for a in range(3):
             work.z[work.inside[m], a] = work.inside_rows[1, 3 * m + a]
     return True
+
+
+@njit
+def _find_parents(plan, work, count):
+    """Write the places of the contacts of rolling resistances in the list, ``inside_parent`` (count,), else -1."""
+    for m in range(count):
+        work.inside_parent[m] = -1
+        for n in range(count if is_rolling(plan, work.inside[m]) else 0):
+            if work.inside[n] == plan.contacts.parent[work.inside[m]]:
+                work.inside_parent[m] = n
 
 
 @njit
@@ -95,7 +111,8 @@ def _write_mobility(plan, ws, step, count):
         push_column(plan, ws, step, work.inside[column // 3], column % 3)
         for m in range(count):
             for a in range(3):
-                rate = rate_along(plan, work.row, work.inside[m], a, work.column_body)
+                known = a == 0 and work.inside_parent[m] >= 0  # the normal row of a rolling resistance is no second one
+                rate = 0.0 if known else rate_along(plan, work.row, work.inside[m], a, work.column_body)
                 work.inside_mobility[(3 * m + a) * size + column] = rate
 
 
@@ -117,6 +134,7 @@ def _solve_inside(work, count, enough):
         n, scale = 3 * m, mu[m] if mu[m] > LEAST else 1.0
         mean = (W[n * size + n] + W[(n + 1) * size + n + 1] + W[(n + 2) * size + n + 2]) / 3.0
         z[n], y[n] = largest / (max(mean, 1e-300) * scale), STARTED * largest * scale
+    _share_normals(work, count, 1)
     smoothing = SMOOTHING * largest
     for _ in range(PASSES):
         worst = _open_rates(work, count, smoothing)
@@ -136,14 +154,34 @@ def _solve_inside(work, count, enough):
         for n in range(size):
             z[n] += share * work.inside_rows[4, n]
             y[n] += share * work.inside_rows[5, n]
+        _share_normals(work, count, 1)
         smoothing = min(smoothing, SMOOTHING * max(missed, worst))
+
+
+@njit
+def _share_normals(work, count, row):
+    """Let rolling resistances have the normal impulses, or their changes, of their contacts.
+
+    ``row``: of ``inside_rows`` (7, 3 count), 1 or 4.
+    """
+    for m in range(count):
+        if work.inside_parent[m] >= 0:
+            work.inside_rows[row, 3 * m] = work.inside_rows[row, 3 * work.inside_parent[m]]
+
+
+@njit
+def _slip_of(work, m, smoothing):
+    """Return y_t / |y_t| of contact m of the list, and |y_t|, m/s, smoothed, times its coefficient of friction."""
+    first, second = work.inside_rows[2, 3 * m + 1], work.inside_rows[2, 3 * m + 2]
+    length, mu = math.sqrt(first * first + second * second + smoothing * smoothing), work.inside_friction[m]
+    return mu * first / length, mu * second / length, mu * length
 
 
 @njit
 def _open_rates(work, count, smoothing):
     """Write W z + b + mu |y_t| e_n - y to row 3 of ``inside_rows``; return its largest, m/s.
 
-    Rows as in `_solve_inside`, (3 count,) each.
+    Rows as in `_solve_inside`, (3 count,) each. Of contacts that resist rolling, see the top of this file.
     """
     b, z, y, left = work.inside_rows[0], work.inside_rows[1], work.inside_rows[2], work.inside_rows[3]
     size, worst = 3 * count, 0.0
@@ -153,8 +191,11 @@ def _open_rates(work, count, smoothing):
             total += work.inside_mobility[n * size + j] * z[j]
         left[n] = total
     for m in range(count):
-        n = 3 * m
-        left[n] += work.inside_friction[m] * math.sqrt(y[n + 1] ** 2 + y[n + 2] ** 2 + smoothing * smoothing)
+        parent = work.inside_parent[m]
+        if parent >= 0:
+            left[3 * m] = 0.0
+            left[3 * parent] -= y[3 * m]
+        left[3 * (parent if parent >= 0 else m)] += _slip_of(work, m, smoothing)[2]
     for n in range(size):
         worst = max(worst, abs(left[n]))
     return worst
@@ -185,32 +226,80 @@ def _complementarity(work, count):
 
 
 @njit
+def _resistance_of(work, count, m):
+    """The place of the rolling resistance of contact m of the list; -1 for none."""
+    for r in range(count):
+        if work.inside_parent[r] == m:
+            return r
+    return -1
+
+
+@njit
+def _slip_change(work, count, m, change, smoothing):
+    """The change of mu |y_t| of contact m, and of its rolling resistance, by a ``change`` (3 count,) of y, m/s.
+
+    Of a rolling resistance itself it is zero.
+    """
+    if work.inside_parent[m] >= 0:
+        return 0.0
+    g, h, _ = _slip_of(work, m, smoothing)
+    total, r = g * change[3 * m + 1] + h * change[3 * m + 2], _resistance_of(work, count, m)
+    if r >= 0:
+        g, h, _ = _slip_of(work, r, smoothing)
+        total += g * change[3 * r + 1] + h * change[3 * r + 2]
+    return total
+
+
+@njit
+def _write_normal_row(work, count, m, smoothing):
+    """Write the changes of y_n of contact m by the unknowns to row 3 m of ``inside_block`` (3 count, 3 count).
+
+    Unknowns are the components of impulses, and q of rolling resistances.
+    """
+    size, W, A, at = 3 * count, work.inside_mobility, work.inside_block, 9 * m * count
+    if work.inside_parent[m] >= 0:
+        for j in range(size):
+            A[at + j] = 1.0 if j == 3 * m else 0.0
+        return
+    g, h, _ = _slip_of(work, m, smoothing)
+    for j in range(size):
+        A[at + j] = W[at + j] + g * W[at + size + j] + h * W[at + 2 * size + j]
+    r = _resistance_of(work, count, m)
+    if r < 0:
+        return
+    g, h, _ = _slip_of(work, r, smoothing)
+    for j in range(size):
+        A[at + j] += g * W[(3 * r + 1) * size + j] + h * W[(3 * r + 2) * size + j]
+    A[at + 3 * r] -= 1.0
+
+
+@njit
 def _factor_inside(work, count, smoothing):
     """Write and factor the matrix of Newton's method for z; return False where it is not finite.
 
     The matrix, ``work.inside_block``, is (3 count, 3 count), row-major.
     """
-    size, W, A, mu, y = 3 * count, work.inside_mobility, work.inside_block, work.inside_friction, work.inside_rows[2]
+    size, W, A = 3 * count, work.inside_mobility, work.inside_block
     for m in range(count):
-        n, p, q = 3 * m, _scaled(work, m, 1), _scaled(work, m, 2)
-        if mu[m] <= LEAST:
-            for j in range(size):
-                A[n * size + j] = p[0] * W[n * size + j]
+        n, p, q, mu = 3 * m, _scaled(work, m, 1), _scaled(work, m, 2), work.inside_friction[m]
+        normal_at = 3 * work.inside_parent[m] if work.inside_parent[m] >= 0 else n
+        _write_normal_row(work, count, m, smoothing)
+        for j in range(size):
+            first, second, normal = W[(n + 1) * size + j], W[(n + 2) * size + j], A[n * size + j]
+            if mu <= LEAST:
+                A[n * size + j] = p[0] * normal
                 A[(n + 1) * size + j] = A[(n + 2) * size + j] = 0.0
-            A[n * size + n] += q[0]
+                continue
+            A[n * size + j] = p[0] * normal / mu + p[1] * first + p[2] * second
+            A[(n + 1) * size + j] = p[1] * normal / mu + p[0] * first
+            A[(n + 2) * size + j] = p[2] * normal / mu + p[0] * second
+        if mu <= LEAST:
+            A[n * size + normal_at] += q[0]
             A[(n + 1) * size + n + 1] = A[(n + 2) * size + n + 2] = 1.0
             continue
-        length = math.sqrt(y[n + 1] ** 2 + y[n + 2] ** 2 + smoothing * smoothing)
-        g, h = mu[m] * y[n + 1] / length, mu[m] * y[n + 2] / length
-        for j in range(size):
-            first, second = W[(n + 1) * size + j], W[(n + 2) * size + j]
-            normal = (W[n * size + j] + g * first + h * second) / mu[m]
-            A[n * size + j] = p[0] * normal + p[1] * first + p[2] * second
-            A[(n + 1) * size + j] = p[1] * normal + p[0] * first
-            A[(n + 2) * size + j] = p[2] * normal + p[0] * second
-        A[n * size + n] += mu[m] * q[0]
-        A[(n + 1) * size + n] += mu[m] * q[1]
-        A[(n + 2) * size + n] += mu[m] * q[2]
+        A[n * size + normal_at] += mu * q[0]
+        A[(n + 1) * size + normal_at] += mu * q[1]
+        A[(n + 2) * size + normal_at] += mu * q[2]
         A[n * size + n + 1] += q[1]
         A[n * size + n + 2] += q[2]
         A[(n + 1) * size + n + 1] += q[0]
@@ -228,15 +317,16 @@ def _direction(work, count, goal, smoothing):
 
     ``goal``: J. The changes are rows 4 and 5 of ``inside_rows``, (3 count,) each. Call after `_factor_inside`.
     """
-    size, W, mu, y = 3 * count, work.inside_mobility, work.inside_friction, work.inside_rows[2]
+    size, W, mu = 3 * count, work.inside_mobility, work.inside_friction
     left, dz, dy = work.inside_rows[3], work.inside_rows[4], work.inside_rows[5]
     for m in range(count):
-        n, p, q = 3 * m, _scaled(work, m, 1), _scaled(work, m, 2)
+        dy[3 * m] = left[3 * m] + _slip_change(work, count, m, left, smoothing)
+    for m in range(count):
+        n, p, q, normal = 3 * m, _scaled(work, m, 1), _scaled(work, m, 2), dy[3 * m]
         if mu[m] <= LEAST:
-            dz[n], dz[n + 1], dz[n + 2] = goal - p[0] * q[0] - p[0] * left[n], 0.0, 0.0
+            dz[n], dz[n + 1], dz[n + 2] = goal - p[0] * q[0] - p[0] * normal, 0.0, 0.0
             continue
-        length = math.sqrt(y[n + 1] ** 2 + y[n + 2] ** 2 + smoothing * smoothing)
-        normal = (left[n] + mu[m] * (y[n + 1] * left[n + 1] + y[n + 2] * left[n + 2]) / length) / mu[m]
+        normal /= mu[m]
         product = p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
         dz[n] = goal - product - (p[0] * normal + p[1] * left[n + 1] + p[2] * left[n + 2])
         dz[n + 1] = -(p[0] * q[1] + q[0] * p[1]) - (p[1] * normal + p[0] * left[n + 1])
@@ -249,12 +339,16 @@ def _direction(work, count, goal, smoothing):
         dy[n] = total
         if not math.isfinite(total):
             return 0.0
+    for m in range(count):
+        if work.inside_parent[m] >= 0:
+            dy[3 * m] = dz[3 * m]
+            dy[3 * work.inside_parent[m]] -= dz[3 * m]
+    for m in range(count):
+        if work.inside_parent[m] < 0:
+            dy[3 * m] += _slip_change(work, count, m, dy, smoothing)
+    _share_normals(work, count, 4)
     share = 1.0
     for m in range(count):
-        n = 3 * m
-        if mu[m] > LEAST:
-            length = math.sqrt(y[n + 1] ** 2 + y[n + 2] ** 2 + smoothing * smoothing)
-            dy[n] += mu[m] * (y[n + 1] * dy[n + 1] + y[n + 2] * dy[n + 2]) / length
         share = min(share, SHORTENED * _way_inside(_scaled(work, m, 1), _scaled(work, m, 4)))
         share = min(share, SHORTENED * _way_inside(_scaled(work, m, 2), _scaled(work, m, 5)))
     return share

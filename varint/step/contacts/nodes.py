@@ -39,7 +39,7 @@ from varint.step.plan import Plan, Workspace
 PASSES = 40  # of a solution, at most
 SHARES = 20  # in which friction grows from zero where it is not found so
 ENOUGH = 64.0  # times the round-off of the velocities: a rate that is zero
-MET = 1e-10  # m/s, and of the velocities: by how much a solution may miss the law where no pass does better
+MET = 1e-9  # m/s, and of the velocities: by how much a solution may miss the law where no pass does better
 
 
 @njit
@@ -68,6 +68,8 @@ def solve_at_node(plan: Plan, ws: Workspace, pose: int) -> bool:
             break
         if _solve(plan, ws, pose, False):
             return True
+    if _start_inside(plan, ws, pose, SHARP) and _meets(plan, ws):
+        return True
     for n in range(SHARES + 1):
         ws.contacts.share[0] = n / SHARES
         solved = _solve(plan, ws, pose, n == 0)
@@ -117,11 +119,21 @@ def _solve(plan, ws, pose, afresh):
                 fastest = max(fastest, plan.contacts.mobility[k] * abs(work.z[k, a]))
         for r in range(row.size):
             work.multiplier[r] += row[r]
-    worst = _look(plan, ws, AS_FOUND)[0]
-    copy_motions(work.velocity, body)
-    for r in range(row.size):
-        row[r] = work.multiplier[r]
-    return worst <= MET * max(fastest, 1.0)
+    return _meets(plan, ws)
+
+
+@njit
+def _meets(plan, ws):
+    """Take the velocities and impulses at hand as the solution; return whether they meet the law within `MET`."""
+    work, worst, fastest = ws.contacts, _look(plan, ws, AS_FOUND)[0], 1.0
+    copy_motions(work.velocity, ws.increment_body)
+    for r in range(ws.increment_row.size):
+        ws.increment_row[r] = work.multiplier[r]
+    for i in range(work.velocity.shape[0]):
+        for j in range(6):
+            scale = 1.0 if j < 3 else plan.bodies.length[0]
+            fastest = max(fastest, scale * abs(work.velocity[i, j]))
+    return worst <= MET * fastest
 
 
 @njit
@@ -236,9 +248,21 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
         ws.increment_row[r] = ws.efforts.target_rate[r]
     take_right_sides(ws)
     for _ in range(1 + plan.contacts.body.size):
-        solve_at_node(plan, ws, pose)
+        if not solve_at_node(plan, ws, pose):
+            _free_slips(work)
+            solve_at_node(plan, ws, pose)
+            return
         if not _stop_turned(work):
             return
+
+
+@njit
+def _free_slips(work):
+    """Let the law of friction choose what sticks and slides at a node: no directions are given."""
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        work.sticking[k] = False
+        work.direction[k, 0] = work.direction[k, 1] = 0.0
 
 
 @njit

@@ -106,6 +106,7 @@ class ContactWork(CompiledRecord, writable=True):
     column_row: Annotated[Float1, "touched_rows"]
     # the dense problem of `contact_interior`
     inside: Annotated[Int1, "inside"]  # contacts that take part
+    inside_parent: Annotated[Int1, "inside"]  # of rolling resistances: the place of their contact; -1 for contacts
     inside_friction: Annotated[Float1, "inside"]
     inside_mobility: Annotated[Float1, "inside_block"]
     inside_block: Annotated[Float1, "inside_block"]
