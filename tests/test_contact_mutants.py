@@ -95,14 +95,14 @@ def test_a_press_that_cannot_go_on_names_the_contacts_and_what_touches():
 
 
 @pytest.mark.slow
-def test_an_impact_that_is_not_solved_names_its_contacts(monkeypatch):
-    """Number 48 of benchmarks/stacks.py with the seed 1."""
+@pytest.mark.parametrize("seed", [2, 3, 9, 14, 22])
+def test_stacks_that_a_ball_hits(monkeypatch, seed):
+    """Redundant points slide in faces that touch: where only gaps decide, their impulses stay what they are."""
     monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
-    from stacks import DT, DURATION, stack
+    from stacks import HIT_DT, HIT_DURATION, hit_stack
 
-    rng = np.random.default_rng(1)
-    mechanism = [stack(rng) for _ in range(49)][48]
-    with pytest.raises(vi.ConvergenceError) as told:
-        vi.simulate(mechanism, DURATION, DT, on_unresolved="ignore")
-    assert "contact 'c0' of 'b0' and the ground have an impact" in str(told.value)
-    assert told.value.body == "b0"
+    mechanism, state = hit_stack(seed)
+    run = vi.simulate(mechanism, HIT_DURATION, HIT_DT, state=state, on_unresolved="ignore")
+    assert max(depth.max() for depth in run.penetration.values()) < 1e-10
+    assert np.diff(run.energy).max() < 1e-4 * run.energy[0]
+    assert run.energy[-1] < run.energy[0]

@@ -24,7 +24,8 @@ from varint.step.plan import Plan, Workspace
 
 APART, STICKING, SLIDING = range(3)
 AS_FOUND, ALL_STICK, ALL_APART, ALL_PRESS = range(4)  # whether the law chooses the modes
-SOFTNESS = 1e-5  # compliance of constraint rows over the mobility; acts on increments of z, so no error remains
+SOFTNESS = 1e-8  # compliance of constraint rows over the mobility; acts on increments of z, so no error remains
+SOFTER = 1e-5  # of redundant points that slide: what gaps miss of each other, over the compliance, moves their impulses
 NEARLY = 1.0 - 1e-10  # of its bound: friction below this sticks; it also keeps C invertible
 STILL = 1e-9  # m/s: a slower slip is round-off, and has no direction
 OPPOSITE = 0.05  # two unit vectors with a shorter sum count as opposite
@@ -142,7 +143,7 @@ def write_cone(plan, ws, k):
     """
     work, mobility, mode = ws.contacts, plan.contacts.mobility[k], ws.contacts.mode[k]
     row, lower, inverse = work.row[k], work.lower[k], work.inverse[k]
-    friction, soft = plan.contacts.friction[k] * work.share[0], SOFTNESS * mobility
+    friction, soft = plan.contacts.friction[k] * work.share[0], (SOFTER if work.softened[0] else SOFTNESS) * mobility
     two = plan.contacts.other[k] != plan.bodies.mass.size
     for a in range(3):
         inverse[a, 0] = inverse[a, 1] = inverse[a, 2] = 0.0

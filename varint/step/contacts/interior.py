@@ -11,7 +11,7 @@ for sigma that goes to zero, where z' o y' = (z' . y', z'_n y'_t + y'_n z'_t) an
 Shpakovych 2023, Second-order cone programming for frictional contact mechanics).
 
 A rolling resistance (rolling.py) is a second cone on the normal impulse of its contact. It has a share q of the normal
-rate, y_n = W z + b + mu |y_t| + mu_r |w| - q of the contact and q of its own, with which both cones have the form above.
+rate: y_n = W z + b + mu |y_t| + mu_r |w| - q of the contact, q of its own. Both cones then have the form above, and
 q is the unknown where z_n of a contact is.
 
 Arguments: ``work``, ``ws.contacts``; ``count``, number of contacts that take part, ``inside`` (count,); ``smoothing``,

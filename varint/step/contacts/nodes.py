@@ -60,9 +60,10 @@ def solve_at_node(plan: Plan, ws: Workspace, pose: int) -> bool:
     The solution goes to ``ws.increment_body`` (nb, 6) and ``ws.increment_row`` (nr,), the impulses to
     ``ws.contacts.z`` (nk, 3); of accelerations these are forces. Returns whether it was found.
     """
-    ws.contacts.share[0] = 1.0
+    ws.contacts.share[0], ws.contacts.softened[0] = 1.0, False
     if _solve(plan, ws, pose, True):
         return True
+    ws.contacts.softened[0] = True
     for enough in (COARSE, SHARP):
         if not _start_inside(plan, ws, pose, enough):
             break

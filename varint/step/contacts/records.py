@@ -73,6 +73,7 @@ class ContactWork(CompiledRecord, writable=True):
     direction: Annotated[Float2, "contacts 2"]  # of given sliding, a unit vector; zero where none is given
     forced: Int1  # AS_FOUND, or what all contacts of it do in the next look at a step, see contacts/cones.py
     share: Float1  # of all coefficients of friction
+    softened: Annotated[Bool1, "1"]  # whether increments are those of `cones.SOFTER`
     bias: Annotated[Float2, "contacts 3"]  # m/s, of the rates
     kept_bias: Annotated[Float1, "contacts"]  # scratch: of the normal rates of an impact
     upper: Annotated[Float3, "contacts 3 12"]  # rows of the impulses, of both bodies, in their axes at the start

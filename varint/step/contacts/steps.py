@@ -42,7 +42,7 @@ def solve_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float, to
     """Solve a step of ``h`` seconds as `newton.solve_step` does, with contacts; returns (status, iterations)."""
     if math.isnan(ws.goal[0, 0]) and _has_no_states(ws.contacts):
         return NOT_CONVERGED, 0
-    ws.contacts.share[0] = 1.0
+    ws.contacts.share[0], ws.contacts.softened[0] = 1.0, False
     start_step(plan, ws, start, h)
     attaches = ws.ldu.K.size > 0 or _any_moves(ws)
     status, count = _solve(plan, ws, StepSpan(start, end, h), tol, math.inf if attaches else 0.0)
@@ -59,6 +59,7 @@ def _solve(plan, ws, step, tol, increment):
     status, count = _iterate(plan, ws, step, tol, increment)
     if status == CONVERGED:
         return status, count
+    work.softened[0] = True
     for n in range(work.near_count[0]):
         work.slip[work.near[n], 0] = work.slip[work.near[n], 1] = 0.0
     for rounds in range(1, MOST_ROUNDS + 1):
