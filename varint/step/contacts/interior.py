@@ -178,6 +178,15 @@ def _slip_of(work, m, smoothing):
 
 
 @njit
+def _add_slips(work, count, smoothing):
+    """Add the changes of mu |y_t| to those of y_n, in row 5 of ``inside_rows``, (3 count,), m/s."""
+    dy = work.inside_rows[5]
+    for m in range(count):
+        parent, (g, h, _) = work.inside_parent[m], _slip_of(work, m, smoothing)
+        dy[3 * (parent if parent >= 0 else m)] += g * dy[3 * m + 1] + h * dy[3 * m + 2]
+
+
+@njit
 def _open_rates(work, count, smoothing):
     """Write W z + b + mu |y_t| e_n - y to row 3 of ``inside_rows``; return its largest, m/s.
 
@@ -226,64 +235,25 @@ def _complementarity(work, count):
 
 
 @njit
-def _resistance_of(work, count, m):
-    """The place of the rolling resistance of contact m of the list; -1 for none."""
-    for r in range(count):
-        if work.inside_parent[r] == m:
-            return r
-    return -1
-
-
-@njit
-def _slip_change(work, count, m, change, smoothing):
-    """The change of mu |y_t| of contact m, and of its rolling resistance, by a ``change`` (3 count,) of y, m/s.
-
-    Of a rolling resistance itself it is zero.
-    """
-    if work.inside_parent[m] >= 0:
-        return 0.0
-    g, h, _ = _slip_of(work, m, smoothing)
-    total, r = g * change[3 * m + 1] + h * change[3 * m + 2], _resistance_of(work, count, m)
-    if r >= 0:
-        g, h, _ = _slip_of(work, r, smoothing)
-        total += g * change[3 * r + 1] + h * change[3 * r + 2]
-    return total
-
-
-@njit
-def _write_normal_row(work, count, m, smoothing):
-    """Write the changes of y_n of contact m by the unknowns to row 3 m of ``inside_block`` (3 count, 3 count).
-
-    Unknowns are the components of impulses, and q of rolling resistances.
-    """
-    size, W, A, at = 3 * count, work.inside_mobility, work.inside_block, 9 * m * count
-    if work.inside_parent[m] >= 0:
-        for j in range(size):
-            A[at + j] = 1.0 if j == 3 * m else 0.0
-        return
-    g, h, _ = _slip_of(work, m, smoothing)
-    for j in range(size):
-        A[at + j] = W[at + j] + g * W[at + size + j] + h * W[at + 2 * size + j]
-    r = _resistance_of(work, count, m)
-    if r < 0:
-        return
-    g, h, _ = _slip_of(work, r, smoothing)
-    for j in range(size):
-        A[at + j] += g * W[(3 * r + 1) * size + j] + h * W[(3 * r + 2) * size + j]
-    A[at + 3 * r] -= 1.0
-
-
-@njit
 def _factor_inside(work, count, smoothing):
     """Write and factor the matrix of Newton's method for z; return False where it is not finite.
 
     The matrix, ``work.inside_block``, is (3 count, 3 count), row-major.
     """
     size, W, A = 3 * count, work.inside_mobility, work.inside_block
+    for m in range(count):  # in the first row of each contact: the changes of its y_n by the unknowns
+        for j in range(size):
+            A[3 * m * size + j] = W[3 * m * size + j]
+    for m in range(count):
+        parent, (g, h, _) = work.inside_parent[m], _slip_of(work, m, smoothing)
+        row = 3 * (parent if parent >= 0 else m) * size
+        for j in range(size):
+            A[row + j] += g * W[(3 * m + 1) * size + j] + h * W[(3 * m + 2) * size + j]
+        if parent >= 0:
+            A[3 * m * size + 3 * m], A[row + 3 * m] = 1.0, -1.0
     for m in range(count):
         n, p, q, mu = 3 * m, _scaled(work, m, 1), _scaled(work, m, 2), work.inside_friction[m]
         normal_at = 3 * work.inside_parent[m] if work.inside_parent[m] >= 0 else n
-        _write_normal_row(work, count, m, smoothing)
         for j in range(size):
             first, second, normal = W[(n + 1) * size + j], W[(n + 2) * size + j], A[n * size + j]
             if mu <= LEAST:
@@ -319,8 +289,9 @@ def _direction(work, count, goal, smoothing):
     """
     size, W, mu = 3 * count, work.inside_mobility, work.inside_friction
     left, dz, dy = work.inside_rows[3], work.inside_rows[4], work.inside_rows[5]
-    for m in range(count):
-        dy[3 * m] = left[3 * m] + _slip_change(work, count, m, left, smoothing)
+    for n in range(size):
+        dy[n] = left[n]
+    _add_slips(work, count, smoothing)
     for m in range(count):
         n, p, q, normal = 3 * m, _scaled(work, m, 1), _scaled(work, m, 2), dy[3 * m]
         if mu[m] <= LEAST:
@@ -343,9 +314,7 @@ def _direction(work, count, goal, smoothing):
         if work.inside_parent[m] >= 0:
             dy[3 * m] = dz[3 * m]
             dy[3 * work.inside_parent[m]] -= dz[3 * m]
-    for m in range(count):
-        if work.inside_parent[m] < 0:
-            dy[3 * m] += _slip_change(work, count, m, dy, smoothing)
+    _add_slips(work, count, smoothing)
     _share_normals(work, count, 4)
     share = 1.0
     for m in range(count):

@@ -250,20 +250,14 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
     take_right_sides(ws)
     for _ in range(1 + plan.contacts.body.size):
         if not solve_at_node(plan, ws, pose):
-            _free_slips(work)
+            for n in range(work.near_count[0]):  # the law of friction chooses what sticks and slides
+                k = natural(work.near[n])
+                work.sticking[k] = False
+                work.direction[k, 0] = work.direction[k, 1] = 0.0
             solve_at_node(plan, ws, pose)
             return
         if not _stop_turned(work):
             return
-
-
-@njit
-def _free_slips(work):
-    """Let the law of friction choose what sticks and slides at a node: no directions are given."""
-    for n in range(work.near_count[0]):
-        k = natural(work.near[n])
-        work.sticking[k] = False
-        work.direction[k, 0] = work.direction[k, 1] = 0.0
 
 
 @njit
