@@ -175,12 +175,13 @@ class Mechanism(CompiledStructure):
             state = self._start_state.copied()
         else:
             twin = self.rigid_twin
-            if coordinates:
-                bodies = {**(position or {}), **(quat_wxyz or {})}
-                start = self.start.get("coordinates")
-                arguments["coordinates"] = with_start(twin, twin.compiled, coordinates, start, bodies)
+            # `make_state` names an argument that is no mapping
+            by_name = {name: value if isinstance(value, Mapping) else {} for name, value in arguments.items()}
+            if by_name["coordinates"]:
+                bodies, start = {**by_name["position"], **by_name["quat_wxyz"]}, self.start.get("coordinates")
+                arguments["coordinates"] = with_start(twin, twin.compiled, by_name["coordinates"], start, bodies)
             state = make_state(twin, lambda: twin.compiled, **arguments)
-            warn_of_degrees(self, coordinates or {})
+            warn_of_degrees(self, by_name["coordinates"])
         return state if beyond_stops == REFUSE else replace(state, beyond_stops=beyond_stops)
 
     @cached_property
