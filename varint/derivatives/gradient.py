@@ -37,6 +37,7 @@ from varint.derivatives.numbers import (
     STEP_SIZE,
     Number,
     by_differences,
+    check_derivative,
     check_names,
     made_of,
     number_of,
@@ -178,7 +179,7 @@ def _of_run(arguments: Arguments, quiet: bool = False) -> RunGradient:
     places = {name: place for name in names if (place := _load_of(made, name, problem.force, problem.torque))}
     others = {START, STEP_SIZE, *places}
     numbers = {
-        name: by_parameter[name] if name in by_parameter else number_of(made, name)
+        name: by_parameter[name] if name in by_parameter else check_derivative(number_of(made, name))
         for name in names
         if name not in others
     }

@@ -16,6 +16,7 @@ from varint.derivatives.numbers import (
     OTHER_PARTS,
     PARTS,
     Number,
+    check_derivative,
     differences,
     is_one_point,
     number_in,
@@ -79,6 +80,7 @@ class Local:
             return lambda k, adjoint: adjoint.by.gravity.copy()
         if number.field is None:
             return self._by_parameter(number)
+        check_derivative(number)
         if isinstance(number.field.item, Body):
             return self._by_body(number)
         return self._by_joint(number) if isinstance(number.field.item, Joint) else self._by_force(number)

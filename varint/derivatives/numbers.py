@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from varint.base.checks import arguments_of, call, function_of, in_a_shape, known_name, of_type, shown, suggestion
 from varint.base.errors import ArgumentError, MechanismError, StateError
 from varint.mechanism.mechanism import Mechanism
+from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.joints.base import AxisJoint, Joint
 from varint.model.state import State
@@ -158,6 +159,16 @@ def number_in(mechanism: Mechanism, part: str, item: Any, attribute: str) -> Num
     symmetric = value.ndim == 2 and attribute in SYMMETRIC
     name, place = f"{item.name}.{attribute}", Field(item, attribute, changed)
     return Number(name, value, replaced, size, symmetric, series, place)
+
+
+def check_derivative(number: Number) -> Number:
+    """Return ``number``; raises ArgumentError if the elements of its force do not change smoothly with it."""
+    if number.field is not None and isinstance(number.field.item, Force):
+        try:
+            number.field.item.check_derivative(number.field.attribute)
+        except MechanismError as problem:
+            raise ArgumentError(str(problem)) from problem
+    return number
 
 
 def with_numbers(mechanism: Mechanism, values: Mapping[str, np.ndarray]) -> Mechanism:

@@ -234,6 +234,9 @@ class Force(Frozen):
         """Return the elements. Raises MechanismError if they do not fit the structure."""
         raise NotImplementedError
 
+    def check_derivative(self, attribute: str) -> None:
+        """Raise MechanismError if its elements do not change smoothly with its number ``attribute``."""
+
     def course(self) -> list[tuple[str, np.ndarray]]:
         """Return the line of action: names of bodies, each with a point (3,), m, world, reference.
 

@@ -15,6 +15,8 @@ from varint.model.forces.spring import SPRING
 if TYPE_CHECKING:
     from varint.model.structure import Structure
 
+ALIKE = 1e-9  # shares of stiffness that differ by less are one
+
 
 @register
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,16 @@ class Bushing(Force):
                 raise MechanismError(f"{name} of {self.label} must be symmetric, without negative eigenvalue")
             self._set(name, matrix)
 
+    def check_derivative(self, attribute: str) -> None:
+        share = _shares(self.stiffness, self.damping)[2]
+        alike = np.diff(np.sort(share), prepend=-1.0).min(initial=1.0) < ALIKE
+        undamped = attribute == "stiffness" and not self.damping.any()
+        if attribute in ("stiffness", "damping") and alike and not undamped:
+            raise MechanismError(
+                f"{self.label} has no derivative by its {attribute}: along some axes damping and stiffness have the "
+                "same ratio, so that the axes along which it decouples are not unique. Let the ratios differ by 1e-6"
+            )
+
     def elements(self, structure: "Structure") -> list[Element]:
         a, b = (self._body(structure, name) for name in (self.body_a, self.body_b))
         return [
@@ -66,16 +78,29 @@ class Bushing(Force):
 
 
 def _decoupled(K: np.ndarray, D: np.ndarray) -> list[tuple[np.ndarray, float, float]]:
-    """Return directions w (6,), k, d with K = sum k w w^T, D = sum d w w^T."""
+    """Return directions w (6,), k, d with K = sum k w w^T, D = sum d w w^T, k + d = 1."""
+    scale, half, share, W = _shares(K, D)
+    ways = half @ W
+    largest = np.abs(ways).argmax(axis=0)
+    ways *= np.where(ways[largest, np.arange(ways.shape[1])] < 0.0, -1.0, 1.0)  # signs do not jump with the matrices
+    return [(way, k, 1.0 - k) for way, k in zip((scale[:, None] * ways).T, share, strict=True)]
+
+
+def _shares(K: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return scales (6,), a root H (6, m) of the scaled K + D, the shares (m,) of K in it and their axes W (m, m).
+
+    The scaled K is H W diag(shares) W^T H^T. The symmetric root of a regular K + D changes smoothly with it.
+    """
     scale = np.sqrt(np.maximum(np.diag(K), 0.0) + np.maximum(np.diag(D), 0.0))
-    scale[scale == 0.0] = 1.0
-    size, U = np.linalg.eigh((K + D) / np.outer(scale, scale))
+    there = scale > 0.0
+    scale[~there] = 1.0
+    size, U = np.linalg.eigh(((K + D) / np.outer(scale, scale))[np.ix_(there, there)])
     significant = size > 1e-12
-    half = U[:, significant] * np.sqrt(size[significant])
-    inverse = U[:, significant] / np.sqrt(size[significant])
-    share, W = np.linalg.eigh(inverse.T @ (K / np.outer(scale, scale)) @ inverse)
-    own = half @ W
-    largest = np.abs(own).argmax(axis=0)
-    own = own * np.where(own[largest, np.arange(own.shape[1])] < 0.0, -1.0, 1.0)  # signs do not jump with the matrices
-    ways = scale[:, None] * own
-    return [(way, k, 1.0 - k) for way, k in zip(ways.T, np.clip(share, 0.0, 1.0), strict=True)]
+    turn = U.T if significant.all() else np.identity(int(np.count_nonzero(significant)))
+    half, inverse = (U[:, significant] * np.sqrt(size[significant]) ** sign @ turn for sign in (1, -1))
+    share, W = np.linalg.eigh(inverse.T @ (K / np.outer(scale, scale))[np.ix_(there, there)] @ inverse)
+    if share.size and np.ptp(share) < ALIKE:  # no axes are their own
+        W = np.eye(share.size)
+    root = np.zeros((6, share.size))
+    root[there] = half
+    return scale, root, np.clip(share, 0.0, 1.0), W
