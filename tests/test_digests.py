@@ -25,6 +25,7 @@ FUNCTIONS = {  # file below varint/step to a compiled function of it
     "contacts/rows": "press_contacts",
     "contacts/cones": "add_pushes",
     "derivatives/columns": "apply_wide",
+    "march/steps": "take_steps",
 }
 WITH_DOT = {"contacts/rows", "derivatives/columns", "step"}  # call `dot` of vectors
 TIMES = itertools.count(2_000_000_000)
@@ -106,11 +107,12 @@ def test_comments_lines_and_docstrings_compile_nothing(copy, before, edit):
         ("step/ldu", "seconds=5", "seconds=6", set()),
         ("mathematics/vectors", "return a[0] * b[0]", "return b[0] * a[0]", WITH_DOT),
         ("model/forces/spring", "return -stiffness", "return 0.0 - stiffness", {"laws"}),
+        ("step/march/records", "slot: Int1", "seat: Int1", {"march/steps"}),
         ("base/numba/jit", '"nogil": True', '"nogil": False', {"all", *FUNCTIONS}),
     ],
 )
 def test_an_edit_changes_what_it_is_compiled_into(file, old, new, changed, copy, before, edit):
-    """Constants, functions that are called, kinds and laws behind a switch, options; not what a pointer leads to."""
+    """Constants, functions that are called, kinds and laws behind a switch, records, options; not behind a pointer."""
     edit(file, old, new)
     after = digests(copy)
     assert {name for name in before if before[name] != after[name]} == changed

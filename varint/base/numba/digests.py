@@ -4,7 +4,7 @@ numba compiles into a function every function that it calls and every constant t
 bytecode and, by the names in it, the functions and constants that it reaches; bytecode has neither comments nor blank
 lines, and docstrings, line numbers and names of files are left out. A function that is called through a pointer
 (`indirect`) counts by its name and types alone, as it is compiled by itself: an edit of it compiles it and no caller.
-Records count by the types of their fields, which are in the type of an argument (`record_class`).
+Records count by the types of their fields: in the type of an argument (`record_class`), or behind a word (`record_at`).
 """
 
 import functools
@@ -21,6 +21,8 @@ import llvmlite
 import numba
 import numpy as np
 from numba.core.serialize import dumps
+
+from varint.base.numba.record_class import record_type
 
 PACKAGE = Path(__file__).parents[2]
 WITH_DOCSTRING = 0x4000000  # flag of code, from Python 3.13 on
@@ -115,6 +117,8 @@ def _described(value: Any, called: list[FunctionType]) -> Any:
         return type(value).__qualname__, [_described(part, called) for part in value]
     if hasattr(value, "symbol"):  # an `Indirect`: its callers know no more than these
         return value.symbol, [str(kind) for kind in (*value.arguments, value.result)]
+    if hasattr(value, "record"):  # of `record_at`
+        return "record_at", str(record_type(value.record))
     compiled = getattr(value, "py_func", None)
     if isinstance(compiled, FunctionType):
         called.append(compiled)
