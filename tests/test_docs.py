@@ -20,6 +20,19 @@ README = (ROOT / "README.md").read_text()
 TOUR = (ROOT / "docs" / "tour.md").read_text()
 
 
+def test_the_readme_says_what_a_stranger_asks_first():
+    """Where it runs, what the commands take, what a table compares; a method is explained before it is named."""
+    head, *rest = re.split(r"\n\| ", README, maxsplit=1)
+    assert re.search(r"Linux.*macOS", README)
+    commands = dict(re.findall(r"^(make \w+) +# (.*)$", README, re.M))
+    assert {"make demo", "make test"} <= commands.keys()
+    assert "minute" in commands["make test"]
+    assert README.index("collocation, long ones that solve for several instants") < README.index("vi.Lobatto")
+    assert re.search(r"loop|linkage", head)
+    assert "its trend" in rest[0]
+    assert "energy" in rest[0].split("\n\n")[0]
+
+
 @pytest.mark.slow
 def test_python_examples_run(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # they write files
