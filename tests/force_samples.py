@@ -178,7 +178,14 @@ def samples(rng):
         "Drag": [vi.Drag("f", "b2", linear=2.0, angular=0.5)],
         "CentralGravity": [vi.CentralGravity("f", "b0", "b2", mu=4.0)],
         "Bushing": [
-            vi.Bushing("f", "b0", "b2", point=p(), stiffness=rng.uniform(1, 2, 6), damping=rng.uniform(1, 2, 6))
+            vi.Bushing(  # the ratios of damping and stiffness differ
+                "f",
+                "b0",
+                "b2",
+                point=p(),
+                stiffness=(k := rng.uniform(1, 2, 6)),
+                damping=k * rng.uniform(1, 1.05, 6) * (0.3, 0.5, 0.8, 1.2, 1.9, 3.0),
+            )
         ],
         "BeamElement": [
             vi.BeamElement(

@@ -32,7 +32,7 @@ def test_matrices_of_a_bushing(attribute):
     """All 21 components: of stiffness without damping, of both with ratios that differ."""
     values = {"stiffness": np.diag(DIAGONAL)}
     values["damping"] = (
-        np.zeros((6, 6)) if attribute == "stiffness" else np.diag(DIAGONAL * (0.01, 0.02, 0.03, 0.04, 0.05, 0.06))
+        np.zeros((6, 6)) if attribute == "stiffness" else np.diag(DIAGONAL * (0.01, 0.03, 0.06, 0.1, 0.15, 0.2))
     )
     found = vi.gradient(mounted(**values), height_of, 0.3, 0.01, with_respect_to=[f"mount.{attribute}"])
     slope = found[f"mount.{attribute}"]
@@ -51,12 +51,11 @@ def test_matrices_of_a_bushing(attribute):
 @pytest.mark.parametrize("damping", [0.01 * DIAGONAL, 0.01 * DIAGONAL * (1, 1, 1, 2, 3, 4)])
 def test_axes_that_are_not_unique_are_told(attribute, damping):
     mechanism = mounted(DIAGONAL, damping)
-    for gradient in (vi.gradient, vi.redmax.gradient):
-        with pytest.raises(vi.ArgumentError, match="along some axes damping and stiffness have the same ratio"):
-            gradient(mechanism, height_of, 0.1, 0.01, with_respect_to=[f"mount.{attribute}"])
+    with pytest.raises(vi.ArgumentError, match="along some axes damping and stiffness have nearly the same ratio"):
+        vi.gradient(mechanism, height_of, 0.1, 0.01, with_respect_to=[f"mount.{attribute}"])
 
     def made(factor):
         return mounted(factor * DIAGONAL, damping)
 
-    with pytest.raises(vi.ArgumentError, match="along some axes damping and stiffness have the same ratio"):
+    with pytest.raises(vi.ArgumentError, match="along some axes damping and stiffness have nearly the same ratio"):
         vi.gradient(made, height_of, 0.1, 0.01, with_respect_to=["factor"], parameters={"factor": 1.0})

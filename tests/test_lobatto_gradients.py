@@ -336,6 +336,23 @@ def test_the_bits_do_not_depend_on_the_memory(rng):
         assert np.array_equal(one, other), name
 
 
+def test_products_of_exponentials_count_once(rng):
+    """Of several objectives and of parts of the run, each gradient has its own sums."""
+    mechanism = hanging(rng, "Composite")
+    first, second = (objective_of(mechanism, rng) for _ in range(2))
+    problem, method = vi.Problem(mechanism, 0.4, random_velocity_state(rng, mechanism, 0.5)), vi.Lobatto(0.02, 6)
+    names = ["joint.point", "lower.position"]
+
+    def found(objective, memory=None):
+        return vi.gradient(problem, objective, method, with_respect_to=names, memory=memory)
+
+    both = found(lambda state: np.array([first(state), second(state)]), 1.5e5)
+    for k, objective in enumerate((first, second)):
+        alone = found(objective)
+        for name in names:
+            np.testing.assert_allclose(np.asarray(both[name])[k], alone[name], rtol=1e-9, atol=1e-12)
+
+
 def test_a_step_that_is_divided():
     """At first the double pendulum turns too far in a step of this order."""
     mechanism, rng = vi.mechanisms.n_pendulum(2, angle=0.5), np.random.default_rng(2)

@@ -184,6 +184,8 @@ def _of_run(arguments: Arguments, quiet: bool = False) -> RunGradient:
         if name not in others
     }
     collocates = isinstance(method, Lobatto)
+    if collocates:
+        refuse_beside(arguments, {"adaptive", "scheme", "tol"})  # of `Variational` alone
     for name, number in numbers.items():
         if collocates and number.field and isinstance(number.field.item, Moved):
             raise ArgumentError(

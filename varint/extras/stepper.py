@@ -164,8 +164,8 @@ class Stepper(Shown):
             self.inputs = self._run.input
         elif self._extrapolates:
             raise ArgumentError(
-                "extrapolate=True needs the variational integrator, and a mechanism without inputs that are functions,"
-                " forces along rotation vectors or deformable bodies"
+                "extrapolate=True needs varint.Variational or varint.Lobatto, and a mechanism without inputs that are"
+                " functions, forces along rotation vectors or deformable bodies"
             )
         else:
             self._run = HeldRun(run, self._held, self._tree, self._every, self.inputs, self._place)

@@ -117,8 +117,8 @@ def _described(value: Any, called: list[FunctionType]) -> Any:
         return type(value).__qualname__, [_described(part, called) for part in value]
     if hasattr(value, "symbol"):  # an `Indirect`: its callers know no more than these
         return value.symbol, [str(kind) for kind in (*value.arguments, value.result)]
-    if hasattr(value, "record"):  # of `record_at`
-        return "record_at", str(record_type(value.record))
+    if hasattr(value, "class_behind_word"):  # of `record_at`
+        return "record_at", str(record_type(value.class_behind_word))
     compiled = getattr(value, "py_func", None)
     if isinstance(compiled, FunctionType):
         called.append(compiled)

@@ -31,7 +31,7 @@ def record_at(kind: type[CompiledRecord]) -> Any:
 
         return record_type(kind)(types.int64), generate
 
-    at.record = kind  # whose layout is part of the code of a function that calls it, see digests.py
+    vars(at)["class_behind_word"] = kind  # whose layout is part of the code of a function that calls it, see digests.py
     return at
 
 

@@ -42,6 +42,7 @@ class CollocationAdjoint(Adjoint):
         last = part.stages // s
         for name in OF_STAGES:
             getattr(self.by, name)[: part.stages] = 0.0
+        self._clear_products()
         for k in reversed(part.nodes):
             node, here, law_state = run.nodes[k], self.by_states[k].copy(), np.zeros_like(self.law_state)
             first = node.stages - part.first

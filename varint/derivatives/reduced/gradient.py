@@ -22,7 +22,6 @@ from varint.derivatives.numbers import (
     Differences,
     Number,
     by_differences,
-    check_derivative,
     check_names,
     made_of,
     number_of,
@@ -134,7 +133,7 @@ def _of_run(arguments: Arguments) -> RunGradient:
     check_names(names)
     starts = START, START_Q, START_RATES
     sought = [name for name in names if name not in starts]
-    numbers = {name: own[name] if name in own else check_derivative(number_of(made, name)) for name in sought}
+    numbers = {name: own[name] if name in own else number_of(made, name) for name in sought}
     kind = SCHEMES[choice(method.integrator, SCHEMES, "integrator", ArgumentError)]
     refuse(made, USES["reduced gradient"])
     refuse(made, method.use)

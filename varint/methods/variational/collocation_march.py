@@ -205,17 +205,18 @@ class CollocationMarch(March):
 
         ``out``: the node is recorded in their first row, if it is one to record.
         """
-        kept = self.inputs_within, self.first, self.commands
-        self.inputs_within, self.first, self.commands = self._between_rows, self.node, table
+        kept = self.inputs_within, self.first, self.commands, self.command_rates
+        self.inputs_within, self.first, self.commands = self._between_rows, self.node, table  # one row, or two
+        self.command_rates = np.zeros_like(table)  # as in `run_nodes`
         solved = self._divide(out[-1])
         if solved and self.node % self.every == 0:
             self._show(out[:TIMES])
             out[TIMES][0] = self.time
-        self.inputs_within, self.first, self.commands = kept
+        self.inputs_within, self.first, self.commands, self.command_rates = kept
         return solved
 
     def _between_rows(self, first: float, steps: int, width: float, parts: int) -> np.ndarray:
-        """Return ``inputs_within`` of one step, on the line between the first row of `give` and the last."""
+        """Return ``inputs_within`` of one step by the commands of `give`, constant or on a line between two rows."""
         share = (first - self.first) + width * (np.arange(parts)[:, None] + self.rule.node) / parts
         inputs = np.zeros((2, *share.shape, self.commands.shape[1]))
         inputs[0] = self.commands[0] + share[..., None] * (self.commands[-1] - self.commands[0])

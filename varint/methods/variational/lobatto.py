@@ -137,8 +137,8 @@ class Lobatto(Method):
 
         Empty where that would be another motion, or takes too long.
         """
-        dt, load = trajectory.settings["dt"] / SHORTER, trajectory.record.load
-        if load is None or load.any() or not 0.0 < when <= MOST * dt:
+        dt = trajectory.settings["dt"] / SHORTER
+        if not 0.0 < when <= MOST * dt:
             return ""
         finer = replace(self, dt=dt, order=trajectory.order, on_unresolved="ignore")
         try:
@@ -159,7 +159,8 @@ class Lobatto(Method):
         if undamped is not None:
             self._tell(trajectory, undamped, stacklevel + 1)
             return
-        if trajectory.load.any():  # whose work is known by the recorded nodes alone
+        load = trajectory.record.load
+        if load is None or load.any():  # whose work is known by the recorded nodes alone
             return
         change, kinetic = energies(trajectory)
         change, mechanism = np.abs(change - change[0]), trajectory.mechanism

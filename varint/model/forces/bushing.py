@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from varint.model.structure import Structure
 
 ALIKE = 1e-9  # shares of stiffness that differ by less are one
+APART = 0.01  # derivatives need shares that differ by this: differences of a thousandth may exchange others
+SIGNS = np.array([1.0, 0.83, 0.67, 0.47, 0.29, 0.17])  # of no plane that directions are mostly in
 
 
 @register
@@ -57,12 +59,13 @@ class Bushing(Force):
 
     def check_derivative(self, attribute: str) -> None:
         share = _shares(self.stiffness, self.damping)[2]
-        alike = np.diff(np.sort(share), prepend=-1.0).min(initial=1.0) < ALIKE
-        undamped = attribute == "stiffness" and not self.damping.any()
-        if attribute in ("stiffness", "damping") and alike and not undamped:
+        alike = np.diff(np.sort(share), prepend=-1.0).min(initial=1.0) < APART
+        other = {"stiffness": self.damping, "damping": self.stiffness}.get(attribute)
+        if other is not None and other.any() and alike:
             raise MechanismError(
-                f"{self.label} has no derivative by its {attribute}: along some axes damping and stiffness have the "
-                "same ratio, so that the axes along which it decouples are not unique. Let the ratios differ by 1e-6"
+                f"{self.label} has no derivative by its {attribute}: along some axes damping and stiffness have nearly "
+                "the same ratio, so that the axes along which it decouples are not unique. Let the shares "
+                f"stiffness / (stiffness + damping) along its axes differ by {APART}, or use varint.redmax.gradient"
             )
 
     def elements(self, structure: "Structure") -> list[Element]:
@@ -81,8 +84,7 @@ def _decoupled(K: np.ndarray, D: np.ndarray) -> list[tuple[np.ndarray, float, fl
     """Return directions w (6,), k, d with K = sum k w w^T, D = sum d w w^T, k + d = 1."""
     scale, half, share, W = _shares(K, D)
     ways = half @ W
-    largest = np.abs(ways).argmax(axis=0)
-    ways *= np.where(ways[largest, np.arange(ways.shape[1])] < 0.0, -1.0, 1.0)  # signs do not jump with the matrices
+    ways *= np.where(SIGNS @ ways < 0.0, -1.0, 1.0)  # signs do not jump with the matrices
     return [(way, k, 1.0 - k) for way, k in zip((scale[:, None] * ways).T, share, strict=True)]
 
 

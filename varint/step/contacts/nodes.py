@@ -69,8 +69,9 @@ def solve_at_node(plan: Plan, ws: Workspace, pose: int) -> bool:
             break
         if _solve(plan, ws, pose, False):
             return True
-    if _start_inside(plan, ws, pose, SHARP) and _meets(plan, ws):
-        return True
+    else:
+        if _start_inside(plan, ws, pose, SHARP) and _meets(plan, ws):
+            return True
     for n in range(SHARES + 1):
         ws.contacts.share[0] = n / SHARES
         solved = _solve(plan, ws, pose, n == 0)
@@ -230,7 +231,8 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
 
     They go to ``ws.increment_body`` (nb, 6), from ``ws.momentum`` (nb, 6). Where contacts stick they hold. Where they
     slide there is the friction of the step before, up to the node, opposite to its slip; where that would turn the slip
-    round, they have come to stick.
+    round, they have come to stick. Where velocities are not found so, the law of friction chooses what sticks and
+    slides.
     """
     work = ws.contacts
     rest_on(plan, ws, pose)
