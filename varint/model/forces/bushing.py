@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from varint.model.structure import Structure
 
 ALIKE = 1e-9  # shares of stiffness that differ by less are one
-APART = 0.01  # derivatives need shares that differ by this: differences of a thousandth may exchange others
+DISTINCT = 0.01  # derivatives need shares that differ by this: differences of a thousandth may exchange others
 SIGNS = np.array([1.0, 0.83, 0.67, 0.47, 0.29, 0.17])  # of no plane that directions are mostly in
 
 
@@ -59,13 +59,13 @@ class Bushing(Force):
 
     def check_derivative(self, attribute: str) -> None:
         share = _shares(self.stiffness, self.damping)[2]
-        alike = np.diff(np.sort(share), prepend=-1.0).min(initial=1.0) < APART
+        alike = np.diff(np.sort(share), prepend=-1.0).min(initial=1.0) < DISTINCT
         other = {"stiffness": self.damping, "damping": self.stiffness}.get(attribute)
         if other is not None and other.any() and alike:
             raise MechanismError(
                 f"{self.label} has no derivative by its {attribute}: along some axes damping and stiffness have nearly "
                 "the same ratio, so that the axes along which it decouples are not unique. Let the shares "
-                f"stiffness / (stiffness + damping) along its axes differ by {APART}, or use varint.redmax.gradient"
+                f"stiffness / (stiffness + damping) along its axes differ by {DISTINCT}, or use varint.redmax.gradient"
             )
 
     def elements(self, structure: "Structure") -> list[Element]:
