@@ -145,8 +145,15 @@ def test_trees_of_all_joints(kind, order):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("given", ["a state", "none"])
-@pytest.mark.parametrize("kind", [*JOINTS, "Fixed"])
+def kinds_and_starts():
+    """Each joint from a start that moves with it; from one that is given too, of which one of each sort is not long."""
+    for kind in (*JOINTS, "Fixed"):
+        yield kind, "none"
+        is_long = kind not in ("Revolute", "Spherical", "Composite")
+        yield pytest.param(kind, "a state", marks=[pytest.mark.long] if is_long else [])
+
+
+@pytest.mark.parametrize(("kind", "given"), kinds_and_starts())
 def test_every_number_of_joints_that_carry_bodies(kind, given):
     """Their points and axes, and centres of mass: from a state that is given, or from one that moves with them."""
     rng = np.random.default_rng(3)
