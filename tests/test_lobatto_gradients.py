@@ -153,7 +153,7 @@ def kinds_and_starts():
         yield pytest.param(kind, "a state", marks=[pytest.mark.long] if is_long else [])
 
 
-@pytest.mark.parametrize(("kind", "given"), kinds_and_starts())
+@pytest.mark.parametrize(("kind", "given"), list(kinds_and_starts()))
 def test_every_number_of_joints_that_carry_bodies(kind, given):
     """Their points and axes, and centres of mass: from a state that is given, or from one that moves with them."""
     rng = np.random.default_rng(3)
