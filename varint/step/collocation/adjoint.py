@@ -48,7 +48,10 @@ SMALL, STALLED = 1e-10, 0.3  # the same, where the share of the last pass is abo
 
 @njit
 def _reverse(plan, tree, closures, work, other):
-    """Copy what the elimination takes of a step, ``work``, to ``other``, with the nodes in the opposite order."""
+    """Copy what the elimination takes of a step, ``work``, to ``other``, with the nodes in the opposite order.
+
+    Both are a `NodeWorkspace`: arrays (s, nl, ...) of links, (s, nb, ...) of bodies, (s, rows, 2, 6) of closures.
+    """
     q, nl = work.by.shape[0] - 1, tree.mass.size
     for j in range(q + 1):
         k = q - j
@@ -80,7 +83,10 @@ def _reverse(plan, tree, closures, work, other):
 
 @njit
 def prepare_step(plan, ws, tree, closures, rule, work, given, h):
-    """Evaluate a solved step, played from the tape, with all that its derivatives take."""
+    """Evaluate a solved step, played from the tape, with all that its derivatives take.
+
+    ``given`` (s, ne): inputs at the nodes; ``h``: size of the step, s. Writes ``work.wrench`` (s, nl, 6) and others.
+    """
     last = rule.weight.size - 1
     evaluate(plan, ws, tree, closures, rule, work, given, h)
     if is_pushed(plan, work):
@@ -182,7 +188,7 @@ def _balls_to_torques(tree, work, k, by):
 def _end_in_rows(plan, ws, tree, closures, work, own, by):
     """Let the joints of the tree be rows: add their terms to ``by``; ``own.by_pose`` becomes that at the start.
 
-    After `transpose`.
+    After `transpose`, with ``own.pull`` (s, nl + 1, 6). ``own.by_pose`` is (nl + 1, 6), ``own.mu`` (s, rows).
     """
     q, free = own.rate.shape[0], own.reversed.open[0]
     find_impulses(plan, ws, tree, work, own)

@@ -18,7 +18,7 @@ from varint.step.plan import CONSTRAINT, EFFORT
 def add_step(plan, ws, tree, closures, rule, work, own, tangent, given, h, stage, tape, by):
     """Add the share of a step, whose nodes are the stages from ``stage`` on, to the gradient by numbers ``by``.
 
-    ``by.h`` of a stage becomes the derivative by the size of the step.
+    ``given`` (s, ne): inputs; ``h``: s. ``by.h`` (stages,) becomes the derivative by the size of the step.
     """
     q = rule.weight.size - 1
     for j in range(q + 1):
@@ -43,7 +43,10 @@ def add_step(plan, ws, tree, closures, rule, work, own, tangent, given, h, stage
 
 @njit
 def _add_body(plan, tree, rule, work, own, h, j, b, k, by):
-    """Add the terms of body b at node j, stage k: ``by.mass``, ``by.inertia``, ``by.gravity`` and ``by.h``."""
+    """Add the terms of body b at node j, stage k: ``by.mass``, ``by.inertia``, ``by.gravity`` and ``by.h``.
+
+    These are (nb,), (nb, 3, 3), (3,) and (stages,); ``h``: s.
+    """
     i, weight, mass = natural(tree.link[b]), rule.weight[j], plan.bodies.mass[b]
     V, w, A = vector(own.dual[j, i]), turn_of(own.dual[j, i]), work.tilt[j, i]
     line, g = (0.0, 0.0, 0.0), vector(plan.bodies.gravity)
@@ -72,7 +75,10 @@ def _add_body(plan, tree, rule, work, own, h, j, b, k, by):
 
 @njit
 def _add_rows(plan, ws, closures, work, own, j, by):
-    """Add the terms of the rows of closures and of constraints at node j to ``by``; after `show_duals`."""
+    """Add the terms of the rows of closures and of constraints at node j to ``by``; after `show_duals`.
+
+    ``own.body`` (nb, 6): the duals of the bodies.
+    """
     q, efforts = own.rate.shape[0], ws.efforts
     position, rotation = work.body_position[j], work.body_rotation[j]
     for r in range(closures.rows[0], closures.rows[1]):
@@ -96,7 +102,8 @@ def _add_rows(plan, ws, closures, work, own, j, by):
 def _add_efforts(plan, ws, tree, rule, work, own, tangent, given, h, j, k, share, tape, by):
     """Add the terms of laws and loads at node j, stage k: ``by.input``, ``by.h`` and what `acting` needs.
 
-    ``share``: s, of the step. Writes ``tape.input`` and ``tape.velocity`` of the stage.
+    ``given`` (s, ne): inputs; ``h``, ``share``: s, the step and the share of it that the node stands for. Writes
+    ``tape.input`` (stages, ne) and ``tape.velocity`` (stages, nb, 6) of the stage.
     """
     node_efforts_back(plan, ws, tree, rule, work, own, tangent, given, h, j)
     for e in range(given.shape[1]):

@@ -109,7 +109,10 @@ def note_efforts(plan, ws, closures, rule, work, h, j):
 
 @njit
 def note_along(plan, ws, tree, rule, work, h, j):
-    """Add derivatives of efforts along links at node j to ``work.stiff`` and ``work.damp``; after `evaluate_node`."""
+    """Add derivatives of efforts along links at node j to ``work.stiff`` and ``work.damp`` (s, nl).
+
+    After `evaluate_node`; ``h``: size of the step, s.
+    """
     for s in range(tree.along.size):
         if tree.along[s] < 0:
             continue

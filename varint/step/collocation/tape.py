@@ -72,7 +72,10 @@ def keep_solution(work, tape):
 
 @njit
 def play_step(plan, ws, tree, closures, work, tape, k):
-    """Restore the workspaces to the solved step k of the ``tape``: its start, ``work.by`` and the multipliers."""
+    """Restore the workspaces to the solved step k of the ``tape``: its start, ``work.by`` and the multipliers.
+
+    ``work.by`` (s, nl): changes of the coordinates at the nodes.
+    """
     copy_spans(ws.spans.taped, 0, tape.stage[k], True)
     for i in range(tree.mass.size):
         work.coordinate[0, i], work.coordinate[1, i] = tape.coordinate[k, 0, i], tape.coordinate[k, 1, i]

@@ -94,7 +94,7 @@ def transpose(plan, ws, tree, closures, rule, work, own, tangent, given, h, begi
 
 @njit
 def _inertia_back(tree, rule, work, own, h, i, begin):
-    """Add the derivatives of inertial forces and torques of link i."""
+    """Add the derivatives of inertial forces and torques of link i to ``own.pull`` (s, nl + 1, 6); ``h``: s."""
     s, m = rule.weight.size, tree.mass[i]
     for k in range(s):
         line, turn, R = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), work.rotation[k, i]
@@ -122,7 +122,7 @@ def show_duals(tree, work, own, j):
 
 @njit
 def show_node(ws, work, own, j):
-    """Let the poses and the tangents of efforts be those of a step of no length at node j."""
+    """Let poses (nb + 1, 3), (nb + 1, 3, 3) and tangents of efforts be those of a step of no length at node j."""
     efforts = ws.efforts
     for b in range(work.body_position.shape[1]):
         for a in range(3):
@@ -137,7 +137,8 @@ def show_node(ws, work, own, j):
 def node_efforts_back(plan, ws, tree, rule, work, own, tangent, given, h, j):
     """Write the derivatives of the impulses of laws and loads at node j, times the duals of the bodies.
 
-    By poses to ``tangent.middle``, by velocities to ``tangent.velocity``, body axes. Leaves efforts in ``ws.efforts``,
+    By poses to ``tangent.middle``, by velocities to ``tangent.velocity``, (nb, 6), turns in body axes. ``given`` (s, ne):
+    inputs; ``h``: s. Leaves efforts in ``ws.efforts``,
     their loads in ``work.load`` and the duals in ``own.body``.
     """
     evaluate_node(plan, ws, tree, rule, work, given, h, j)
@@ -152,7 +153,10 @@ def node_efforts_back(plan, ws, tree, rule, work, own, tangent, given, h, j):
 
 @njit
 def _efforts_at(plan, ws, tree, rule, work, own, tangent, given, h, j):
-    """Add the derivatives of the impulses of laws and loads at node j."""
+    """Add the derivatives of the impulses of laws and loads at node j to ``own.pull``; see `node_efforts_back`.
+
+    ``own.pull`` is (s, nl + 1, 6).
+    """
     node_efforts_back(plan, ws, tree, rule, work, own, tangent, given, h, j)
     share = h * rule.weight[j]
     for b in range(tree.link.size):
@@ -183,7 +187,10 @@ def _velocity_back(rule, work, own, h, i, j, line, w):
 
 @njit
 def _rows_back(plan, ws, tree, closures, work, own):
-    """Add mu G at the nodes after the first, and the curvature of rows times lambda at those before the last."""
+    """Add mu G at the nodes after the first, and the curvature of rows times lambda at those before the last.
+
+    To ``own.pull`` (s, nl + 1, 6); G is ``work.closures.gradient`` (s, rows, 2, 6).
+    """
     q, efforts = own.rate.shape[0], ws.efforts
     for j in range(q + 1):
         show_duals(tree, work, own, j)
@@ -218,7 +225,7 @@ def _rows_back(plan, ws, tree, closures, work, own):
 def motions_back(tree, work, own):
     """Add the changes of the motions that the joints allow, times what links carry, to ``own.pull``.
 
-    At the nodes before the last.
+    At the nodes before the last; ``own.pull`` (s, nl + 1, 6), carried wrenches ``work.carried`` (s, nl + 1, 6).
     """
     for j in range(own.rate.shape[0]):
         for i in range(tree.mass.size):

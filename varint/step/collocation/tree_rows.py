@@ -71,7 +71,10 @@ def _along_rows(plan, tree, work, own, b, k, wrench, out):
 
 @njit
 def tree_rows_back(plan, ws, tree, work, own):
-    """Add the curvature of the rows of the tree times their impulses to ``own.pull`` at the nodes before the last."""
+    """Add the curvature of the rows of the tree times their impulses to ``own.pull`` at the nodes before the last.
+
+    ``own.impulse`` (s, rows), ``own.pull`` (s, nl + 1, 6).
+    """
     efforts = ws.efforts
     for j in range(own.rate.shape[0]):
         show_duals(tree, work, own, j)
@@ -98,7 +101,7 @@ def tree_rows_back(plan, ws, tree, work, own):
 def add_tree_rows(plan, ws, tree, closures, work, own, by):
     """Add the terms of the rows of the tree at all nodes of a step to the gradient by numbers ``by``.
 
-    Keeps those of joints that are products of exponentials, of closures too.
+    Keeps those of joints that are products of exponentials, of closures too. ``own.impulse``, ``own.mu`` (s, rows).
     """
     efforts = ws.efforts
     for j in range(work.by.shape[0]):
@@ -118,7 +121,10 @@ def add_tree_rows(plan, ws, tree, closures, work, own, by):
 
 @njit
 def _keep_products(plan, ws, tree, closures, work, own, j, by):
-    """Keep the poses and duals of joints that are products of exponentials at node j, see `keep_products`."""
+    """Keep the poses and duals of joints that are products of exponentials at node j, see `keep_products`.
+
+    ``own.impulse``, ``own.mu`` (s, rows); writes ``ws.multiplier`` and ``own.row_value`` (rows,).
+    """
     q, nb = own.rate.shape[0], tree.link.size
     for r in range(ws.multiplier.size):
         ws.multiplier[r], own.row_value[r] = own.impulse[j, r], own.mu[j, r] if j > 0 else 0.0

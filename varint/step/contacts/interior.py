@@ -171,7 +171,10 @@ def _share_normals(work, count, row):
 
 @njit
 def _slip_of(work, m, smoothing):
-    """Return y_t / |y_t| of contact m of the list, and |y_t|, m/s, smoothed, times its coefficient of friction."""
+    """Return mu y_t / l (two numbers) and mu l, m/s, of contact m of the list, with l = (|y_t|^2 + s^2)^(1/2).
+
+    ``smoothing``: s, m/s; y is row 2 of ``inside_rows`` (7, 3 count).
+    """
     first, second = work.inside_rows[2, 3 * m + 1], work.inside_rows[2, 3 * m + 2]
     length, mu = math.sqrt(first * first + second * second + smoothing * smoothing), work.inside_friction[m]
     return mu * first / length, mu * second / length, mu * length
