@@ -137,8 +137,8 @@ def show_node(ws, work, own, j):
 def node_efforts_back(plan, ws, tree, rule, work, own, tangent, given, h, j):
     """Write the derivatives of the impulses of laws and loads at node j, times the duals of the bodies.
 
-    By poses to ``tangent.middle``, by velocities to ``tangent.velocity``, (nb, 6), turns in body axes. ``given`` (s, ne):
-    inputs; ``h``: s. Leaves efforts in ``ws.efforts``,
+    By poses to ``tangent.middle``, by velocities to ``tangent.velocity``, (nb, 6), turns in body axes. ``h``: s;
+    ``given`` (s, ne): inputs. Leaves efforts in ``ws.efforts``,
     their loads in ``work.load`` and the duals in ``own.body``.
     """
     evaluate_node(plan, ws, tree, rule, work, given, h, j)
