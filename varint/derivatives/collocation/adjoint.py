@@ -61,7 +61,7 @@ class CollocationAdjoint(Adjoint):
         run, march = self.run, self.run.march
         failed = steps_back(
             self.plan, self.ws, march.tree, march.closures, march.rule, self.links, self.own, self.work, march.taped,
-            run.tape, (first, last), self.by,
+            run.tape, first, last, self.by,
         )  # fmt: skip
         if failed >= 0:
             time = run.dt * (int(march.taped.node[failed]) + float(march.taped.share[failed]))

@@ -206,16 +206,16 @@ def _end_in_rows(plan, ws, tree, closures, work, own, by):
 @njit(seconds=40, what="derivatives of collocation")
 def steps_back(
     plan: Plan, ws: Workspace, tree: LinkTree, closures: ClosedLoops, rule: NodeRule, work: NodeWorkspace,
-    own: TransposedWork, tangent: Tangent, steps: StepTape, tape: Tape, span: tuple[int, int], by: ByNumbers,
+    own: TransposedWork, tangent: Tangent, steps: StepTape, tape: Tape, first: int, last: int, by: ByNumbers,
 ) -> int:  # fmt: skip
-    """Take the gradients ``own.by_coordinate`` and ``own.by_momentum`` back over steps ``span``, (first, last + 1).
+    """Take the gradients ``own.by_coordinate`` and ``own.by_momentum`` back over the steps ``first`` to ``last`` - 1.
 
     ``steps``: of the run. ``tape``, ``by``: nodes of the steps as stages, s for each step; adds the gradient by
     numbers; with those of joints of the tree where ``by.wanted`` says so, and then the gradient by poses is
     ``own.by_pose``. Returns the number of the step whose duals were not found, -1 for none.
     """
     q = rule.weight.size - 1
-    for k in range(span[1] - 1, span[0] - 1, -1):
+    for k in range(last - 1, first - 1, -1):
         h, given = steps.h[k], steps.given[k]
         play_step(plan, ws, tree, closures, work, steps, k)
         prepare_step(plan, ws, tree, closures, rule, work, given, h)

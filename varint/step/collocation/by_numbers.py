@@ -7,10 +7,10 @@ step is a stage of no length on a tape: laws and loads are evaluated there as `s
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, continued, cross, dot, rotate_back, scale, turn_of, vector
 from varint.step.collocation.efforts import is_pushed
-from varint.step.collocation.transposed import node_efforts_back, show_duals
+from varint.step.collocation.transposed import load_duals, node_efforts_back, on_closure, show_duals
 from varint.step.dense import dot6
 from varint.step.derivatives.by_numbers import add_stage_efforts
-from varint.step.measures import add_by_numbers, measure_at, pair_of
+from varint.step.measures import add_by_numbers, measure_at
 from varint.step.plan import CONSTRAINT, EFFORT
 
 
@@ -29,8 +29,7 @@ def add_step(plan, ws, tree, closures, rule, work, own, tangent, given, h, stage
         for c in range(plan.constraints.row.size):
             first = plan.constraints.row[c]
             for r in range(first, first + plan.constraints.size[c]):
-                mu = own.reversed.closures.multiplier[(first - closures.rows[0]) * q + q - j] if j > 0 else 0.0
-                by.target[k, r] = -mu
+                by.target[k, r] = -on_closure(closures, work, own, j, first)[1]
         show_duals(tree, work, own, j)
         for b in range(tree.link.size):
             for a in range(6):
@@ -79,19 +78,14 @@ def _add_rows(plan, ws, closures, work, own, j, by):
 
     ``own.body`` (nb, 6): the duals of the bodies.
     """
-    q, efforts = own.rate.shape[0], ws.efforts
+    efforts = ws.efforts
     position, rotation = work.body_position[j], work.body_rotation[j]
     for r in range(closures.rows[0], closures.rows[1]):
         role = plan.rows.role[r]
         if role == EFFORT or not (role == CONSTRAINT or by.wanted[0]):
             continue
-        at, value = (r - closures.rows[0]) * q, 0.0
-        factor = work.closures.multiplier[at + j] if j < q else 0.0
-        mu = own.reversed.closures.multiplier[at + q - j] if j > 0 else 0.0
-        pair_of(plan, r, own.body, efforts.motion)
-        for side in range(2):
-            for a in range(6):
-                efforts.motion[side, a] *= factor
+        value, (impulse, mu) = 0.0, on_closure(closures, work, own, j, r)
+        load_duals(plan, ws, own, r, impulse)
         if role == CONSTRAINT:
             value = measure_at(plan, ws, r, position, rotation, efforts.change)
             value = continued(plan.measures.period[r], efforts.value_near[r], value)

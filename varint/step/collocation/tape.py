@@ -30,15 +30,16 @@ class StepTape(CompiledRecord, writable=True):
 
 
 @njit
-def keep_start(ws, tree, work, given, place, h, tape):
-    """Keep the start of a step of ``h`` s with inputs ``given`` (s, ne); ``place``: its node, and the share of a step.
+def keep_start(ws, tree, work, given, node, share, h, tape):
+    """Keep the start of a step of ``h`` s with inputs ``given`` (s, ne).
 
-    Writes ``tape.coordinate`` and the others of the next entry. A tape that is full counts on.
+    It begins the ``share`` of a whole step after a ``node``. Writes ``tape.coordinate`` and the others of the next
+    entry. A tape that is full counts on.
     """
     k = tape.count[0]
     if k >= tape.h.size:
         return
-    tape.h[k], tape.node[k], tape.share[k] = h, place[0], place[1]
+    tape.h[k], tape.node[k], tape.share[k] = h, node, share
     copy_spans(ws.spans.taped, 0, tape.stage[k], False)
     for i in range(tree.mass.size):
         tape.coordinate[k, 0, i], tape.coordinate[k, 1, i] = work.coordinate[0, i], work.coordinate[1, i]
@@ -111,10 +112,10 @@ def march_taped(
     for step in range(steps):
         predict(rule, work)
         at = natural(min(step, inputs.shape[1] - 1))
-        given, place = inputs[0, at], (node + step // parts, (step % parts) / parts)
+        given = inputs[0, at]
         if work.is_given[0]:
             take_loads(work, loads[natural(min(step, loads.shape[0] - 1))])
-        keep_start(ws, tree, work, given, place, h, tape)
+        keep_start(ws, tree, work, given, node + step // parts, (step % parts) / parts, h, tape)
         status, count = solve_step(plan, ws, tree, closures, rule, work, given, h)
         iterations += count
         if status != CONVERGED:

@@ -186,39 +186,62 @@ def _velocity_back(rule, work, own, h, i, j, line, w):
 
 
 @njit
+def load_duals(plan, ws, own, r, factor):
+    """Write the duals (2, 6) of the bodies of row r, times ``factor``, to ``ws.efforts.motion``; after `show_duals`."""
+    motion = ws.efforts.motion
+    pair_of(plan, r, own.body, motion)
+    for side in range(2):
+        for a in range(6):
+            motion[side, a] *= factor
+
+
+@njit
+def curve_row(plan, ws, tree, work, own, j, r):
+    """Add the curvature of row r at node j times its impulse to ``own.pull`` (s, nl + 1, 6).
+
+    After `load_duals` with the impulse as factor.
+    """
+    efforts, gradient = ws.efforts, work.closures.gradient[j, r]
+    curve_transposed(
+        plan, ws, r, work.body_position[j], work.body_rotation[j], gradient, efforts.motion, efforts.change
+    )
+    for side in range(2):
+        b = natural(plan.measures.body[r, side])
+        if b < tree.link.size:
+            i, change = natural(tree.link[b]), efforts.change[side]
+            turn = sub(turn_of(change), cross(turn_of(efforts.motion[side]), turn_of(gradient[side])))
+            push(own.pull[j, i], vector(change), rotate(work.rotation[j, i], turn))
+
+
+@njit
+def on_closure(closures, work, own, j, r):
+    """Return the impulse lambda along row r of closures at node j, and the multiplier mu; zero where there is none."""
+    q = own.rate.shape[0]
+    at = (r - closures.rows[0]) * q
+    impulse = work.closures.multiplier[at + j] if j < q else 0.0
+    return impulse, own.reversed.closures.multiplier[at + q - j] if j > 0 else 0.0
+
+
+@njit
 def _rows_back(plan, ws, tree, closures, work, own):
     """Add mu G at the nodes after the first, and the curvature of rows times lambda at those before the last.
 
     To ``own.pull`` (s, nl + 1, 6); G is ``work.closures.gradient`` (s, rows, 2, 6).
     """
-    q, efforts = own.rate.shape[0], ws.efforts
-    for j in range(q + 1):
+    for j in range(own.rate.shape[0] + 1):
         show_duals(tree, work, own, j)
         for r in range(closures.rows[0], closures.rows[1]):
             if plan.rows.role[r] == EFFORT:
                 continue
-            at, gradient = (r - closures.rows[0]) * q, work.closures.gradient[j, r]
-            factor = work.closures.multiplier[at + j] if j < q else 0.0
-            mu = own.reversed.closures.multiplier[at + q - j] if j > 0 else 0.0
-            pair_of(plan, r, own.body, efforts.motion)
-            for side in range(2):
-                for a in range(6):
-                    efforts.motion[side, a] *= factor
-            if factor != 0.0:
-                curve_transposed(
-                    plan, ws, r, work.body_position[j], work.body_rotation[j], gradient, efforts.motion, efforts.change
-                )
+            impulse, mu = on_closure(closures, work, own, j, r)
             for side in range(2):
                 b = natural(plan.measures.body[r, side])
-                if b >= tree.link.size:
-                    continue
-                G, i = gradient[side], natural(tree.link[b])
-                line, turn = scale(mu, vector(G)), scale(mu, turn_of(G))
-                if factor != 0.0:
-                    change = efforts.change[side]
-                    line, turn = add(line, vector(change)), add(turn, turn_of(change))
-                    turn = sub(turn, cross(turn_of(efforts.motion[side]), turn_of(G)))
-                push(own.pull[j, i], line, rotate(work.rotation[j, i], turn))
+                if b < tree.link.size:
+                    G, i = work.closures.gradient[j, r, side], natural(tree.link[b])
+                    push(own.pull[j, i], scale(mu, vector(G)), rotate(work.rotation[j, i], scale(mu, turn_of(G))))
+            if impulse != 0.0:
+                load_duals(plan, ws, own, r, impulse)
+                curve_row(plan, ws, tree, work, own, j, r)
 
 
 @njit
@@ -233,10 +256,8 @@ def motions_back(tree, work, own):
             force, moment = vector(work.carried[j, i]), vector(work.moment[j, i])
             axis, offset = vector(work.axis[j, i]), vector(work.offset[j, i])
             beside, above = cross(force, turn_of(own.dual[j, p])), (0.0, 0.0, 0.0)
-            if tree.motion[i] == SLIDE:
-                above = scale(rate, cross(axis, force))
-                push(own.pull[j, i], beside, above)  # the axis is fixed in both: half of it each would do as well
-                above = (0.0, 0.0, 0.0)
+            if tree.motion[i] == SLIDE:  # the axis is fixed in both links: its change may be counted by either
+                push(own.pull[j, i], beside, scale(rate, cross(axis, force)))
             elif tree.motion[i] != WELD:
                 above = cross(axis, moment)
                 if tree.motion[i] == SCREW:

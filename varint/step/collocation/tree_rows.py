@@ -9,11 +9,11 @@ at the start then takes each body by itself.
 import math
 
 from varint.base.numba import natural, njit
-from varint.mathematics.vectors import cross, dot, rotate, sub, turn_of, vector
+from varint.mathematics.vectors import dot, rotate, turn_of, vector
 from varint.step.collocation.closures import show_bodies
-from varint.step.collocation.transposed import push, show_duals
+from varint.step.collocation.transposed import curve_row, load_duals, on_closure, show_duals
 from varint.step.derivatives.by_products import keep_products
-from varint.step.measures import add_by_numbers, curve_transposed, pair_of
+from varint.step.measures import add_by_numbers
 from varint.step.plan import JOINT
 from varint.step.rows import evaluate_rows
 
@@ -75,26 +75,12 @@ def tree_rows_back(plan, ws, tree, work, own):
 
     ``own.impulse`` (s, rows), ``own.pull`` (s, nl + 1, 6).
     """
-    efforts = ws.efforts
     for j in range(own.rate.shape[0]):
         show_duals(tree, work, own, j)
         for r in range(plan.joints.rows[tree.link.size]):
-            factor, gradient = own.impulse[j, r], work.closures.gradient[j, r]
-            if factor == 0.0:
-                continue
-            pair_of(plan, r, own.body, efforts.motion)
-            for side in range(2):
-                for a in range(6):
-                    efforts.motion[side, a] *= factor
-            curve_transposed(
-                plan, ws, r, work.body_position[j], work.body_rotation[j], gradient, efforts.motion, efforts.change
-            )
-            for side in range(2):
-                b = natural(plan.measures.body[r, side])
-                if b < tree.link.size:
-                    i, change = natural(tree.link[b]), efforts.change[side]
-                    turn = sub(turn_of(change), cross(turn_of(efforts.motion[side]), turn_of(gradient[side])))
-                    push(own.pull[j, i], vector(change), rotate(work.rotation[j, i], turn))
+            if own.impulse[j, r] != 0.0:
+                load_duals(plan, ws, own, r, own.impulse[j, r])
+                curve_row(plan, ws, tree, work, own, j, r)
 
 
 @njit
@@ -111,10 +97,7 @@ def add_tree_rows(plan, ws, tree, closures, work, own, by):
         for r in range(plan.joints.rows[tree.link.size]):
             if plan.rows.role[r] != JOINT:
                 continue
-            pair_of(plan, r, own.body, efforts.motion)
-            for side in range(2):
-                for a in range(6):
-                    efforts.motion[side, a] *= own.impulse[j, r]
+            load_duals(plan, ws, own, r, own.impulse[j, r])
             mu = own.mu[j, r] if j > 0 else 0.0
             add_by_numbers(plan, ws, r, work.body_position[j], work.body_rotation[j], efforts.motion, mu, 0.0, by)
 
@@ -125,13 +108,11 @@ def _keep_products(plan, ws, tree, closures, work, own, j, by):
 
     ``own.impulse``, ``own.mu`` (s, rows); writes ``ws.multiplier`` and ``own.row_value`` (rows,).
     """
-    q, nb = own.rate.shape[0], tree.link.size
+    nb = tree.link.size
     for r in range(ws.multiplier.size):
         ws.multiplier[r], own.row_value[r] = own.impulse[j, r], own.mu[j, r] if j > 0 else 0.0
     for r in range(closures.rows[0], closures.rows[1]):
-        at = (r - closures.rows[0]) * q
-        ws.multiplier[r] = work.closures.multiplier[at + j] if j < q else 0.0
-        own.row_value[r] = own.reversed.closures.multiplier[at + q - j] if j > 0 else 0.0
+        ws.multiplier[r], own.row_value[r] = on_closure(closures, work, own, j, r)
     for b in range(nb):
         for a in range(3):
             ws.position[0, b, a] = work.body_position[j, b, a]
