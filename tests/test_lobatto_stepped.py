@@ -132,25 +132,6 @@ def test_steps_that_cannot_be_solved_are_divided_as_in_a_run(every):
     assert (sim.trajectory().substeps, sim.trajectory().newton_iterations) == (run.substeps, run.newton_iterations)
 
 
-@pytest.mark.parametrize("every", [None, 1])
-def test_a_step_that_fails_leaves_the_last_state(every):
-    sim, same = (vi.Stepper(cart_pole(), lobatto(), every=every) for _ in range(2))
-    for each in (sim, same):
-        each.set("motor", 1.0)
-        assert each.step(10)
-    sim.set("motor", 1e49)
-    assert not sim.step(5)
-    assert sim.time == sim.failure.time == same.time
-    assert "nor divided into 64" in sim.failure.message
-    sim.set("motor", 1.0)
-    assert sim.step(5)
-    assert sim.failure is None
-    assert same.step(5)
-    assert_same(sim.state, same.state, NODES[1:5])
-    if every:
-        assert_same(sim.trajectory(), same.trajectory())
-
-
 @pytest.mark.slow
 def test_a_page_steps_it_and_pulls():
     mechanism = vi.mechanisms.four_bar(rate=20.0)

@@ -266,15 +266,22 @@ def test_slides_and_turns_are_read():
 
 
 @pytest.mark.parametrize("every", [None, 1])
-def test_a_step_that_fails_leaves_the_last_state(every):
-    sim, same = (vi.Stepper(cart_pole(), DT, every=every) for _ in range(2))
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        (DT, "could not be solved"),
+        pytest.param(vi.Lobatto(DT, 8), "nor divided into 64", marks=pytest.mark.slow),
+    ],
+)
+def test_a_step_that_fails_leaves_the_last_state(method, message, every):
+    sim, same = (vi.Stepper(cart_pole(), method, every=every) for _ in range(2))
     for each in (sim, same):
         each.set("motor", 1.0)
         assert each.step(10)
     sim.set("motor", 1e49)
     assert not sim.step(5)
     assert sim.time == sim.failure.time == same.time
-    assert "could not be solved" in sim.failure.message
+    assert message in sim.failure.message
     sim.set("motor", 1.0)
     assert sim.step(5)
     assert sim.failure is None
