@@ -11,8 +11,9 @@ from varint.base.checks import call, in_a_shape, of_type, positive, shown, unit_
 from varint.base.clock import clock
 from varint.base.errors import ArgumentError
 from varint.kinematics.initial_state import checked_start
-from varint.kinematics.turns import near_values, turns_settings
+from varint.kinematics.turns import near_values
 from varint.mechanism.mechanism import Mechanism
+from varint.methods.settings import shared_settings
 from varint.methods.variational.method import Variational
 from varint.model.known_forces import USES, Use, refuse
 from varint.model.state import State
@@ -81,13 +82,8 @@ class Marched(Method):
         settings = {
             "formulation": self.formulation,
             "integrator": self.title,
-            "duration": problem.duration,
             "dt": self.dt,
-            "every": recording.every,
-            "diagnostics_every": recording.diagnostics_every,
-            "output_times": None,
-            "steps": steps,
-            **turns_settings(state.turns, state.memory),
+            **shared_settings(problem, recording, steps, None, state),
             **self.described(),
         }
         start = tuple(getattr(state, part) for part in PARTS)

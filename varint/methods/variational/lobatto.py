@@ -10,8 +10,8 @@ import numpy as np
 from varint.base.checks import choice, positive
 from varint.base.errors import ArgumentError, ConvergenceError, UnresolvedError, UnresolvedWarning, VarintError
 from varint.kinematics.initial_state import checked_start
-from varint.kinematics.turns import turns_settings
 from varint.mechanism.mechanism import Mechanism
+from varint.methods.settings import shared_settings
 from varint.methods.variational.collocation_march import CollocationMarch
 from varint.methods.variational.links import check_links, is_tree_of_hinges
 from varint.methods.variational.lobatto_run import LobattoAtTimes, LobattoRun
@@ -104,13 +104,8 @@ class Lobatto(Method):
         settings = {
             "formulation": self.formulation,
             "integrator": self.title,
-            "duration": problem.duration,
             "dt": self.dt,
-            "every": recording.every,
-            "diagnostics_every": recording.diagnostics_every,
-            "output_times": None if times is None else len(times),
-            "steps": steps,
-            **turns_settings(state.turns, state.memory),
+            **shared_settings(problem, recording, steps, times, state),
             "order": self.order,
         }
         start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)

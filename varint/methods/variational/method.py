@@ -15,10 +15,10 @@ from varint.base.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.kinematics.initial_state import checked_arrays, checked_start
 from varint.kinematics.restarts import check_restart, method_name
 from varint.kinematics.start_at_stops import stops_settings
-from varint.kinematics.turns import turns_settings
 from varint.mechanism.mechanism import Mechanism
 from varint.meshes.mesh_state import vertices_of
 from varint.meshes.vertex_record import check_vertices
+from varint.methods.settings import shared_settings
 from varint.methods.variational.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
 from varint.methods.variational.composed_damping import refuse_amplified
 from varint.methods.variational.deformable_run import DeformableRun, check_deformable
@@ -167,18 +167,13 @@ class Variational(Method):
             run = _run_of((mechanism, march, state, steps, loads, commands), times)
         settings = {
             "formulation": self.formulation,
-            "duration": problem.duration,
             "dt": dt,
             "turn": turn,
             "redo": redo,
             "scheme": method.name,
             "order": method.order,
             "tol": self.tol,
-            "every": recording.every,
-            "diagnostics_every": recording.diagnostics_every,
-            "output_times": None if times is None else len(times),
-            "steps": steps,
-            **turns_settings(state.turns, state.memory),
+            **shared_settings(problem, recording, steps, times, state),
             **stops_settings(state),
             "closures": self.closures,
             **chosen,
