@@ -97,9 +97,9 @@ def test_the_cheapest_is_taken_and_the_reason_shows_the_trials():
 
 @pytest.mark.slow
 def test_a_run_with_dt_auto_says_what_was_chosen(capsys):
-    run = vi.simulate(before_a_stop(), 5.0, dt="auto", energy_error=1e-6)
+    run = vi.simulate(before_a_stop(), 5.0, energy_error=1e-6)
     told, chosen = capsys.readouterr().err, run.settings["chosen"]
-    assert re.fullmatch(rf"varint: dt = .*\({run.settings['scheme']}\) .* energy error of 1e-06: .*\n", told)
+    assert re.search(rf"^varint: dt = .*\({run.settings['scheme']}\) .* energy error of 1e-06: .*$", told, re.MULTILINE)
     assert chosen["energy_error"] == 1e-6
     assert "Trial runs of 'pendulum'" in chosen["reason"]
     assert error_of(run) <= 1e-6
@@ -227,7 +227,7 @@ def test_a_fast_spring_is_seen():
     ("arguments", "said"),
     [
         ({"dt": "automatic"}, "dt must be a number, s, or 'auto'"),
-        ({"dt": 0.01, "energy_error": 1e-5}, "belongs to dt='auto'"),
+        ({"dt": 0.01, "energy_error": 1e-5}, "leave out dt"),
         ({"dt": "auto", "energy_error": 0.0}, "energy_error must be"),
         ({"dt": "auto", "energy_error": "small"}, "energy_error must be"),
         ({"dt": "auto", "duration": -1.0}, "duration must be"),
@@ -275,7 +275,7 @@ def test_inputs_with_one_value_a_node_are_refused():
 @pytest.mark.slow
 def test_the_command_chooses(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    command = ["run", "double_pendulum", "--duration", "2", "--dt", "auto", "--energy-error", "1e-5"]
+    command = ["run", "double_pendulum", "--duration", "2", "--energy-error", "1e-5"]
     assert main([*command, "--json", "-o", "run.h5"]) == 0
     out, err = capsys.readouterr()
     found, run = json.loads(out), vi.load("run.h5")

@@ -9,6 +9,7 @@ from varint.base.errors import ArgumentError
 if TYPE_CHECKING:
     from varint.runs.method import Method
 
+DT, AUTO = 0.01, "auto"  # s, default step; a step that is chosen
 OPTIONS = {  # option to the argument of a method that it gives
     "--order": "order",
     "--scheme": "scheme",
@@ -114,8 +115,8 @@ def arguments_of_method(args: Namespace, formulation: str) -> dict[str, Any]:
     if args.tol is not None and args.integrator is not None and not INTEGRATORS[args.integrator].tol:
         solved = ", ".join(name for name, integrator in INTEGRATORS.items() if integrator.tol)
         raise ArgumentError(f"--tol belongs to the schemes and to --integrator {solved}, not to '{args.integrator}'")
-    if arguments.get("energy_error") is not None and args.dt != "auto":
-        raise ArgumentError("--energy-error belongs to --dt auto, which chooses the step by it: give both or neither")
+    if arguments.get("energy_error") is not None and args.dt not in (AUTO, None):
+        raise ArgumentError("--energy-error chooses the step: leave out --dt, or give --dt auto")
     if args.scheme is not None and args.order is not None:
         raise ArgumentError("--scheme has an order of its own: leave out --order")
     return arguments
@@ -126,4 +127,7 @@ def method_of(args: Namespace) -> "Method":
     from varint.runs.method import method_class
 
     formulation = formulation_of(args)
-    return method_class(formulation)(**{"dt": args.dt, **arguments_of_method(args, formulation)})
+    dt = args.dt
+    if dt is None:
+        dt = DT if args.energy_error is None else AUTO
+    return method_class(formulation)(**{"dt": dt, **arguments_of_method(args, formulation)})

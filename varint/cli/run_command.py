@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from varint.cli.method import method_of
 from varint.cli.parser import COMMANDS
 from varint.cli.shared import Commands, add_mechanism, add_resume, how_to_resume, numbers
-from varint.cli.stepping import DT, DURATION, add_diagnostics, add_stepping, show_progress, simulated
+from varint.cli.stepping import DURATION, add_diagnostics, add_stepping, show_progress, simulated
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
@@ -22,7 +22,7 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser("run", help=COMMANDS["run"], description=ABOUT)
     add_mechanism(parser, "name in the catalogue (see varint info), or path of a mechanism file")
     add_stepping(parser)
-    parser.set_defaults(duration=DURATION, dt=DT, every=1)
+    parser.set_defaults(duration=DURATION, every=1)
     add_diagnostics(parser)
     times_help = "record the initial state, the states at these times (in s) and the final state, instead of every node"
     parser.add_argument("--output-times", metavar="T1,T2,...", help=times_help)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from varint.cli.method import method_of
 from varint.cli.shared import RUN_FILES, add_mechanism, numbers
-from varint.cli.stepping import DT, DURATION, add_stepping
+from varint.cli.stepping import DURATION, add_stepping
 
 if TYPE_CHECKING:
     from varint.base.errors import ConvergenceError
@@ -53,7 +53,6 @@ def is_run(args: Namespace) -> bool:
 def fill_stepping(args: Namespace) -> None:
     """Set the defaults of a simulation in ``args``. Raises ArgumentError for options without effect."""
     args.duration = DURATION if args.duration is None else args.duration
-    args.dt = DT if args.dt is None else args.dt
     args.every = 1 if args.every is None else args.every
     method_of(args)
 

@@ -6,23 +6,23 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from varint.cli.method import add_adaptive, add_method, method_of
+from varint.cli.method import AUTO, DT, add_adaptive, add_method, method_of
 
 if TYPE_CHECKING:
     from varint.mechanism.mechanism import Mechanism
     from varint.runs.trajectory import Trajectory
 
 Progress = Callable[[float, float], object]
-DURATION, DT = 10.0, 0.01  # s, defaults
-AUTO = "auto"
+DURATION = 10.0  # s, default
 
 
 def add_stepping(parser: ArgumentParser) -> None:
     """Add the options of a simulation; omitted ones are None, or False."""
     parser.add_argument("--duration", type=float, metavar="S", help=f"duration, s, default {DURATION:g}")
-    dt_help = f"time step, s, default {DT:g}; auto: chosen by --energy-error, as is the scheme if none is specified"
+    dt_help = f"time step, s, default {DT:g}; auto: chosen by --energy-error, as is the method if none is specified"
     parser.add_argument("--dt", type=_step, metavar="S", help=dt_help)
-    error_help = "with --dt auto: largest energy error, relative to the largest kinetic energy, default 1e-4"
+    error_help = "choose the step for this largest energy error, relative to the largest kinetic energy; default with"
+    error_help += " --dt auto: 1e-4"
     parser.add_argument("--energy-error", type=float, metavar="RATIO", help=error_help)
     add_method(parser)
     add_adaptive(parser)

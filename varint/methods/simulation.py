@@ -59,7 +59,8 @@ def simulate(
     duration : float, or Method
         s; the run ends at the last whole step within the duration.
     dt : float or "auto", or Recording
-        Step, s. "auto": `choose_step` chooses the step, and the scheme by default.
+        Step, s. "auto", or left out beside an ``energy_error``: `choose_step` chooses the step, and the method by
+        default.
     state, force, torque
         See `Problem`.
     order, scheme, tol, adaptive, closures, energy_error, on_unresolved

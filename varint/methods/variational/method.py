@@ -83,7 +83,8 @@ class Variational(Method):
     closures : {"clusters", "single"}
         A dense node for each cluster of loops, or one for all of them (VI section 4.3): the same motion, slower.
     energy_error : float, optional
-        With ``dt="auto"``, the largest energy error, over the largest kinetic energy; 1e-4 where not given.
+        The largest energy error that the step is chosen for, over the largest kinetic energy; 1e-4 with ``dt="auto"``
+        alone.
     on_unresolved : {"warn", "raise", "substep", "ignore"}
         Action at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`, or a
         `VelocityMotor`: give an UnresolvedWarning, raise an UnresolvedError, or nothing. "substep" does a step in which
@@ -109,9 +110,11 @@ class Variational(Method):
 
     def __post_init__(self) -> None:
         choice(self.on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
+        if self.dt is None and self.energy_error is not None:
+            object.__setattr__(self, "dt", AUTO)
         if not isinstance(self.dt, str):
             if self.energy_error is not None:
-                raise ArgumentError("energy_error belongs to dt='auto', which chooses the step by it: leave one out")
+                raise ArgumentError("energy_error chooses the step: leave out dt, or give dt='auto'")
             object.__setattr__(self, "dt", positive(self.dt, "dt", ArgumentError))
         elif self.adaptive is not False:
             raise ArgumentError(f"adaptive steps need the longest step as a number, got dt = {self.dt!r}")

@@ -82,8 +82,8 @@ class Contact(Force):
         """Return the collision shapes of a body, or of the world. Raises MechanismError without any."""
         shapes = structure.ground if name == WORLD else structure.body(name).collision
         if not shapes:
-            own = "collision=True, for its own shape, or collision=[...] where the body is made"
-            give = "vi.Mechanism(..., ground=[...])" if name == WORLD else own
+            cure = "collision=True, for its own shape, or collision=[...] where the body is made"
+            give = "vi.Mechanism(..., ground=[...])" if name == WORLD else cure
             label = "the world" if name == WORLD else f"body '{name}'"
             raise MechanismError(f"{self.label}: {label} has no collision shapes: give {give}")
         return tuple(shapes)
