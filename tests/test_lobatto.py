@@ -353,7 +353,7 @@ def test_forces_that_it_does_not_support_are_named():
     hinge = plain.joints[0].name
     for force in (
         vi.JointStop("stop", joint=hinge, upper=1.0),
-        vi.FirstOrderActuator("servo", joint=hinge, gain=1.0, time_constant=0.1, command=1.0),
+        vi.JointCoulombFriction("friction", joint=hinge, coefficient=0.2, radius=0.05),
     ):
         mechanism = vi.Mechanism("forced", plain.bodies, plain.joints, forces=[force])
         with pytest.raises(vi.ArgumentError, match=rf"collocation steps.*'{force.name}'|'{force.name}'.*collocation"):

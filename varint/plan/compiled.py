@@ -16,6 +16,7 @@ from varint.measures.base import EulerCoordinate
 from varint.model.body import WORLD
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Effort, Element
+from varint.model.joints.base import Joint
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
 from varint.plan import elements as efforts
@@ -211,7 +212,7 @@ class CompiledStructure(Structure):
         for body, joint in compiled.topology.tree_joint.items():
             slot = compiled.slot[body]
             taken = plan.rows.role[plan.joints.rows[slot] : plan.joints.rows[slot + 1]]
-            single = joint is not None and self.joints[joint].dof == 1
+            single = joint is not None and _is_single(self.joints[joint])
             if (taken == CONSTRAINT).any() or ((taken == EFFORT).any() and not single):
                 return _compile(self, elements_of(self), True, apart=True)
         return compiled
@@ -393,6 +394,11 @@ def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOf
     )
 
 
+def _is_single(joint: Joint) -> bool:
+    """Return whether a joint moves along one coordinate alone, and along no compliant rows."""
+    return joint.dof == 1 and not joint.compliant
+
+
 def _find_topology(structure: Structure, roles: Roles, clustered: bool, held: Collection[str], apart: bool) -> Topology:
     """Return the topology; ``held``: names of joints whose coordinates constraints keep."""
     number = {**structure.body_index, WORLD: -1}
@@ -404,7 +410,7 @@ def _find_topology(structure: Structure, roles: Roles, clustered: bool, held: Co
     of_laws = {m for sum_measures in roles.sums[: len(set(roles.law_sum))] for m in sum_measures}
 
     def takes(spring: int, joint: int | None) -> bool:
-        single = joint is not None and structure.joints[joint].dof == 1
+        single = joint is not None and _is_single(structure.joints[joint])
         return not apart or (roles.with_row[spring] in of_laws and single)
 
     return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows, kept_joints, takes)

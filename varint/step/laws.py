@@ -174,6 +174,29 @@ def other_law_effort(
 
 
 @njit
+def is_alone(plan, f):
+    """Whether the flow of the internal variable of law f depends on it and the input alone."""
+    return _FLOWS_ALONE[plan.laws.kind[f]]
+
+
+@njit
+def flow_at_state(plan, work, f, value, rate, state):
+    """Return the flow of the internal variable of law f at a ``state``, a number, and derivatives.
+
+    ``value``, ``rate``: of its sum, m or rad, and per second. In order: effort by state, flow, flow by value, by rate
+    and by state; the first is left out, zero, where the flow is one of `is_alone`.
+    """
+    given, kind = work.input[natural(plan.laws.element[f])], natural(plan.laws.kind[f])
+    if _FLOWS_ALONE[kind]:
+        flow, slope = _flow_alone(kind, plan, work, f, given, state)
+        return 0.0, flow, 0.0, 0.0, slope
+    _, _, _, by_state, flow, by_value, by_rate, slope = _effort_with_state(
+        kind, plan, work, f, value, rate, given, state
+    )
+    return by_state, flow, by_value, by_rate, slope
+
+
+@njit
 def has_potential(plan, f):
     """Whether law f has a potential."""
     return _HAS_POTENTIAL[plan.laws.kind[f]]

@@ -17,6 +17,7 @@ from varint.model.state import State
 from varint.step.collocation.closures import start_closures
 from varint.step.collocation.efforts import fastest_law
 from varint.step.collocation.held_steps import NodeSteps, march_on, run_nodes, show_node
+from varint.step.collocation.internal_variables import settle_internals
 from varint.step.collocation.records import NodeWorkspace
 from varint.step.collocation.steps import GIVEN, march_nodes
 from varint.step.newton import CONVERGED
@@ -63,6 +64,9 @@ class CollocationMarch(March):
         sizes |= {"nb": nb, "slots": nb + 1, "nl": nl, "links": nl + 1, "ne": len(plan.elements.force)}
         sizes |= {"s": s, "q": s - 1, "blocks": (s - 1) ** 2, "past": 2 * s - 1}
         self.sizes = sizes
+        states = self.ws.efforts.state.size
+        sizes |= {"states": states, "lagging_sums": len(plan.laws.sum_law) - 1 if states else 0}
+        sizes |= {"lagging_links": nl if states else 0, "lagging_rows": sizes["rows"] if states else 0}
         self.work: NodeWorkspace = allocate(NodeWorkspace, sizes)
         self.work.rotation[:, nl] = self.work.body_rotation[:, nb] = np.eye(3)
         self.ends = np.zeros(0)
@@ -73,6 +77,8 @@ class CollocationMarch(March):
         self.inputs_within: InputsWithin = self._between_rows
         if sizes["ne"]:
             evaluate_efforts.prepare()
+        if states:
+            settle_internals.prepare()
 
     @property
     def order(self) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 from varint.base.errors import ArgumentError
 from varint.kinematics.frames import JointFrames
 from varint.mechanism.mechanism import Mechanism
+from varint.methods.variational.compliant_links import coordinates_of, motions_of
 from varint.model.joints.base import Joint, X, Y, Z
 from varint.model.motion import Ball, Motion, Shift, Slide, Turn
 from varint.model.product_joint import Product
@@ -55,7 +56,12 @@ def check_links(mechanism: Mechanism, called: str) -> None:
     ``called``: the method, for the message.
     """
     for _, joint in tree_joints(mechanism):
-        if joint is not None and not all(map(_is_of_links, joint.allowed)):
+        if joint is not None and joint.compliant and motions_of(joint) is None:
+            raise ArgumentError(
+                f"{called} moves bodies by turns and slides one by one, which the rigid rows of compliant joint"
+                f" '{joint.name}' do not leave: give all its rows of angles a compliance, or use varint.Variational"
+            )
+        if joint is not None and not joint.compliant and not all(map(_is_of_links, joint.allowed)):
             raise ArgumentError(
                 f"{called} moves bodies by turns, slides, screws and balls, and joint '{joint.name}' is a"
                 f" {type(joint).__name__}, along a curve: use varint.Variational"
@@ -74,7 +80,7 @@ def _is_of_links(motion: Motion) -> bool:
 
 def is_tree_of_hinges(mechanism: Mechanism) -> bool:
     """Return whether all joints are hinges, one for each body, by which it hangs from its parent."""
-    hinges = all(joint.allowed == (Turn(Z),) for joint in mechanism.joints)
+    hinges = all(joint.allowed == (Turn(Z),) and not joint.compliant for joint in mechanism.joints)
     return hinges and len(mechanism.joints) == len(mechanism.bodies) and bool(mechanism.compiled.plan.joints.pair.all())
 
 
@@ -99,13 +105,18 @@ def link_tree(mechanism: Mechanism, state: State) -> tuple[LinkTree, np.ndarray,
         else:
             frames = JointFrames(mechanism, joint)
             ahead = frames.b == body
+            own = motions_of(joint)
+            assert own is not None  # see `check_links`
             motions, near, far = (
-                joint.allowed,
+                own,
                 JointSide(frames.axes_a, frames.origin_a),
                 JointSide(frames.axes_b, frames.origin_b),
             )
             last = last_of[frames.a if ahead else frames.b]
-            q = frames.measure(x, R) if joint.dof else np.zeros(0)
+            if joint.compliant:
+                q = coordinates_of(motions, *frames.relative_pose(x, R))
+            else:
+                q = frames.measure(x, R) if joint.dof else np.zeros(0)
             if not ahead:
                 (motions, q), near, far = _reversed(motions, q), far, near
         chain, first = _chain(motions, near, far, q)

@@ -45,6 +45,16 @@ def _derivatives(c: list[Decimal]) -> list[list[Decimal]]:
     return D
 
 
+def _integral(c: list[Decimal], j: int, end: Decimal) -> Decimal:
+    """Return the integral of Lagrange's polynomial l_j of nodes ``c`` from 0 to ``end``."""
+    powers = [Decimal(1)]  # coefficients, lowest first
+    for m, at in enumerate(c):
+        if m != j:
+            raised, fixed = [Decimal(0), *powers], [at * p for p in powers] + [Decimal(0)]
+            powers = [(a - b) / (c[j] - at) for a, b in zip(raised, fixed, strict=True)]
+    return sum((p * end ** (n + 1) / (n + 1) for n, p in enumerate(powers)), Decimal(0))
+
+
 def _legendre(s: int, x: Decimal) -> Decimal:
     """Return the value of Legendre's polynomial of degree s - 1 at ``x``."""
     before, value = Decimal(1), x
@@ -61,12 +71,13 @@ def node_rule(s: int) -> NodeRule:
         c = _nodes(s)
         weight = [1 / (s * (s - 1) * _legendre(s, 2 * x - 1) ** 2) for x in c]
         D, nodes = _derivatives(c), range(s)
+        A = [[float(_integral(c, j, c[k])) for j in nodes] for k in nodes]
         S = [[float(sum(weight[i] * D[i][j] * D[i][k] for i in nodes)) for k in nodes] for j in nodes]
     stiffness = np.round(np.array(S) / GRAIN) * GRAIN
     stiffness[0, 1:] = stiffness[1:, 0] = -stiffness[1:, 1:].sum(axis=0)
     stiffness[0, 0] = -stiffness[0, 1:].sum()
     node, slope = np.array(c, dtype=float), np.array(D, dtype=float)
-    return NodeRule(node, np.array(weight, dtype=float), stiffness, slope, _ahead(node), np.array([FURTHEST[s]]))
+    return NodeRule(node, np.array(weight, dtype=float), stiffness, slope, np.array(A), _ahead(node), np.array([FURTHEST[s]]))
 
 
 def _ahead(nodes: np.ndarray) -> np.ndarray:

@@ -69,6 +69,8 @@ def evaluate_node(plan, ws, tree, rule, work, given, h, j):
     _write_velocities(tree, rule, work, ws.velocity, h, j)
     for e in range(given.shape[1]):
         ws.efforts.input[e] = given[j, e]
+    for n in range(work.internal.node.shape[1]):
+        ws.efforts.state[n] = work.internal.node[j, n]
     for b in range(work.load.shape[0]):
         for a in range(6):
             work.load[b, a] = work.given[j, b, a]
@@ -100,6 +102,9 @@ def note_efforts(plan, ws, closures, rule, work, h, j):
                 continue
             own.by_value[j, r] = h * rule.weight[j] * ws.efforts.sum_by_value[s]
             own.by_rate[j, r] = rule.weight[j] * ws.efforts.sum_by_rate[s]
+            if work.internal.by_row.shape[0] > 0:
+                for k in range(last):
+                    work.internal.by_row[r, j, k] = work.internal.by_sum[s, j, k]
             for side in range(2):
                 for a in range(6):
                     own.gradient[j, r, side, a] = ws.efforts.gradient[m, side, a]
@@ -122,6 +127,9 @@ def note_along(plan, ws, tree, rule, work, h, j):
         along = dot(line, vector(gradient)) + dot(turn, rotate(work.rotation[j, i], turn_of(gradient)))
         work.stiff[j, i] += h * rule.weight[j] * ws.efforts.sum_by_value[s] * along * along
         work.damp[j, i] += rule.weight[j] * ws.efforts.sum_by_rate[s] * along * along
+        if work.internal.by_link.shape[0] > 0:
+            for k in range(work.internal.by_link.shape[2]):
+                work.internal.by_link[i, j, k] += along * along * work.internal.by_sum[s, j, k]
 
 
 @njit

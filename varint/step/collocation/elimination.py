@@ -113,6 +113,14 @@ def _add_laws(rule, work, i, q):
 
 
 @njit
+def _add_internals(work, i, q):
+    """Add what the internal variables of laws along the coordinate of link i do to E (q, q)."""
+    for j in range(q):
+        for k in range(q):
+            work.E[i, j, k] += work.internal.by_link[i, j, k]
+
+
+@njit
 def _invert(E, q):
     """Replace E (q, q) by its inverse. Its leading minors are near those of S, which are not zero: no pivoting."""
     for c in range(q):
@@ -120,7 +128,7 @@ def _invert(E, q):
 
 
 @njit
-def _invert_any(E, order, q):
+def invert_any(E, order, q):
     """Replace E (q, q) by its inverse, with partial pivoting: what closures hold may have any minors.
 
     ``order`` (q or more,): scratch.
@@ -221,8 +229,10 @@ def eliminate(plan, tree, closures, rule, work, h):
             _write_link_blocks(tree, work, i, q)
             if tree.along.size:
                 _add_laws(rule, work, i, q)
+                if work.internal.by_link.shape[0] > 0:
+                    _add_internals(work, i, q)
             if closed:
-                _invert_any(work.E[i], work.V[nl, 0], q)
+                invert_any(work.E[i], work.V[nl, 0], q)
             else:
                 _invert(work.E[i], q)
             if p < nl:

@@ -51,6 +51,7 @@ class NodeRule(CompiledRecord):
     weight: Annotated[Float1, "s"]  # of quadrature
     stiffness: Annotated[Float2, "s s"]  # sum over nodes i of weight_i l_j'(c_i) l_k'(c_i)
     slope: Annotated[Float2, "s s"]  # l_k'(c_j) of a step of length one, at node j
+    integral: Annotated[Float2, "s s"]  # integral of l_j from 0 to c_k, at (k, j)
     ahead: Annotated[Float3, "s q past"]  # d: values at the nodes after the first by the last s + d of the past nodes
     furthest: Annotated[Float1, "1"]  # rad, that a step may turn a link
 
@@ -74,6 +75,22 @@ class ClosureWork(CompiledRecord, writable=True):
     rank: Annotated[Int1, "dense"]  # of each dense node
     column: Annotated[Float2, "2 closed"]  # scratch
     row: Annotated[Float1, "closed"]  # values of the rows on the way in, changes of multipliers on the way out
+
+
+@dataclass(frozen=True, eq=False)
+class InternalWork(CompiledRecord, writable=True):
+    """Internal variables of laws at the nodes (collocation/internal_variables.py); all empty where there are none."""
+
+    node: Annotated[Float2, "s states"]  # at the nodes
+    value: Annotated[Float2, "s lagging_sums"]  # of the sums at the nodes, m or rad, where a flow depends on the motion
+    rate: Annotated[Float2, "s lagging_sums"]
+    by_sum: Annotated[Float3, "lagging_sums q q"]  # derivative of the impulse at node j by the value at node k + 1 ...
+    by_link: Annotated[Float3, "lagging_links q q"]  # ... the same of laws along the coordinate of a link
+    by_row: Annotated[Float3, "lagging_rows q q"]  # ... and of efforts with rows
+    slope: Annotated[Float2, "5 s"]  # effort by z; flow, and by value, rate and z, of the law at hand
+    matrix: Annotated[Float2, "q q"]
+    column: Annotated[Float1, "q"]
+    order: Annotated[Float1, "q"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +128,7 @@ class NodeWorkspace(CompiledRecord, writable=True):
     body_position: Annotated[Float3, "s slots 3"]  # of the bodies, by slot
     body_rotation: Annotated[Float4, "s slots 3 3"]
     closures: ClosureWork
+    internal: InternalWork
     power: Annotated[Float1, "ne"]  # of their elements, W
     stiff: Annotated[Float2, "s nl"]  # derivative of `open` at a node by the coordinate there, of laws along it
     damp: Annotated[Float2, "s nl"]  # the same by its rate, over the step

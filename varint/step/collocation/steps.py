@@ -34,6 +34,7 @@ from varint.step.collocation.closures import (
 )
 from varint.step.collocation.efforts import finish_nodes, is_pushed, push_nodes, take_loads
 from varint.step.collocation.elimination import eliminate, solve_turns
+from varint.step.collocation.internal_variables import return_internals, settle_internals, start_internals
 from varint.step.collocation.records import SCREW, SLIDE, ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.configuration import follow_products, place
 from varint.step.newton import CONVERGED, NOT_CONVERGED
@@ -173,7 +174,10 @@ def pull_link(tree, rule, work, h, i, j):
 
 @njit
 def evaluate(plan, ws, tree, closures, rule, work, given, h):
-    """Write poses at the nodes by ``work.by`` (s, nl), and efforts that are to vanish, ``work.open`` (s, nl)."""
+    """Write poses at the nodes by ``work.by`` (s, nl), and efforts that are to vanish, ``work.open`` (s, nl).
+
+    Returns whether the internal variables of laws could be solved for.
+    """
     nl, s = tree.mass.size, rule.weight.size
     for i in range(nl):
         for k in range(1, s):
@@ -186,6 +190,8 @@ def evaluate(plan, ws, tree, closures, rule, work, given, h):
         for k in range(1, s):
             place_closures(plan, ws, tree, closures, work, given[k], k)
         push_closures(plan, tree, closures, work)
+    if ws.efforts.state.size and not settle_internals(plan, ws, tree, rule, work, given, h):
+        return False
     if is_pushed(plan, work):
         push_nodes(plan, ws, tree, closures, rule, work, given, h)
     for i in range(nl):
@@ -208,6 +214,7 @@ def evaluate(plan, ws, tree, closures, rule, work, given, h):
             if p < nl:
                 arm, above = sub(vector(work.position[j, i]), vector(work.position[j, p])), work.carried[j, p]
                 write(above, add(vector(above), force), add(turn_of(above), add(torque, cross(arm, force))))
+    return True
 
 
 @njit
@@ -257,7 +264,8 @@ def solve_step(plan, ws, tree, closures, rule, work, given, h):
     few = 2 if 0 <= work.known[0] < START_AHEAD else 1
     previous, before, factored, closed = math.inf, math.inf, False, closures.rows[1] > closures.rows[0]
     for iteration in range(1, ITERATIONS + 1):
-        evaluate(plan, ws, tree, closures, rule, work, given, h)
+        if not evaluate(plan, ws, tree, closures, rule, work, given, h):
+            return NOT_CONVERGED, iteration
         if not factored:
             eliminate(plan, tree, closures, rule, work, h)
         increment = solve_turns(plan, tree, closures, work)
@@ -308,6 +316,8 @@ def finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
             move_link(tree, work, i, k)
         if tree.mass[i] > 0.0:
             pull_link(tree, rule, work, h, i, last)
+    if ws.efforts.state.size:
+        settle_internals(plan, ws, tree, rule, work, given, h)
     if is_pushed(plan, work):
         finish_nodes(plan, ws, tree, rule, work, given, h)
     finish_closures(plan, ws, closures, work, rates)
@@ -330,6 +340,7 @@ def finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
 @njit
 def return_to_start(plan, ws, tree, closures, work, given):
     """Bring back what iterates of a step that failed have followed; ``given`` (ne,): inputs at its start."""
+    return_internals(ws, work)
     start_poses(plan, ws, tree, closures, work, given)
     show_bodies(tree, work, 0)
     follow_products(plan, ws, work.body_position[0], work.body_rotation[0])
@@ -435,6 +446,7 @@ def march_nodes(
         given = inputs[0, at]
         if work.is_given[0]:
             take_loads(work, loads[min(step, loads.shape[0] - 1)])
+        start_internals(ws, work)
         status, count = solve_step(plan, ws, tree, closures, rule, work, given, h)
         iterations += count
         if status != CONVERGED:

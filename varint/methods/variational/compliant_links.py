@@ -1,0 +1,59 @@
+"""The motions of joints with compliant rows, as links of collocation: those that the rigid rows leave.
+
+A row with a compliance is a spring, so the joint moves along it. Rigid rows of lengths keep slides along axes of
+frame a. Of rigid rows of angles, "axis p of a at right angles to axis q of b", there may be none, one, those that leave
+a turn about Z, or all:
+
+    none      ball
+    (p, q)    turn about p, then about q
+    two       turn about Z, with (X, Z) and (Y, Z)
+    three     no turn
+"""
+
+import math
+
+import numpy as np
+
+from varint.measures.axis import Square
+from varint.measures.point import Along
+from varint.model.joints.base import Joint, X, Y, Z
+from varint.model.motion import Ball, Motion, Slide, Turn
+from varint.model.rotation_vectors import vector_from_matrix
+
+
+def motions_of(joint: Joint) -> tuple[Motion, ...] | None:
+    """Return the motions that the rigid rows of a joint leave, None where they are no slides and turns one by one."""
+    if not joint.compliant:
+        return joint.allowed
+    kept = {row.axis for row in joint.rigid if isinstance(row, Along)}
+    square = {(row.axis_a, row.axis_b) for row in joint.rigid if isinstance(row, Square)}
+    if len(kept) + len(square) < len(joint.rigid):
+        return None
+    slides = tuple(Slide(axis) for axis in (X, Y, Z) if axis not in kept)
+    if not square:
+        return (*slides, Ball())
+    if len(square) == 1:
+        ((first, second),) = square
+        return (*slides, Turn(first), Turn(second)) if first != second else None
+    if square == {(X, Z), (Y, Z)}:
+        return (*slides, Turn(Z))
+    return slides if len(square) == 3 else None
+
+
+def coordinates_of(motions: tuple[Motion, ...], R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return the coordinates of motions by `motions_of`, in which frame b has pose ``R`` (3, 3), ``p`` (3,) in a."""
+    if not motions:
+        return np.zeros(0)
+    slides = [p[motion.axis] for motion in motions if isinstance(motion, Slide)]
+    turns = [motion.axis for motion in motions if isinstance(motion, Turn)]
+    if isinstance(motions[-1], Ball):
+        return np.array([*slides, *vector_from_matrix(R)])
+    if len(turns) == 2:  # R = W_first(a) W_second(b): what is along the second axis turns with a alone
+        first, second = turns
+        third = 3 - first - second
+        sign = 1.0 if (second - first) % 3 == 1 else -1.0
+        # axis `second` of b is (cos a) second + (sin a) (first x second); axis `first` of a in b likewise, backward
+        a = math.atan2(sign * R[third, second], R[second, second])
+        b = math.atan2(sign * R[first, third], R[first, first])
+        return np.array([*slides, a, b])
+    return np.array([*slides, *(math.atan2(R[1, 0], R[0, 0]) for _ in turns)])
