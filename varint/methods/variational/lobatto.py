@@ -45,8 +45,8 @@ class Lobatto(Method):
     orders 4 to 8 (docs/work_precision.md).
 
     Loops may be closed by any joint, redundant and overconstrained ones too; joints along a curve are refused by name
-    in the tree of bodies. Joints are closed at all nodes. Forces that depend on pose, velocity and time, inputs of
-    all kinds, loads, prescribed motions and couplings are taken (docs/known_forces.md); the order holds where they
+    in the tree of bodies. Joints are closed at all nodes. Forces that depend on pose, velocity, time and an internal
+    variable, such as muscles, joints with a compliance, inputs of all kinds, loads, prescribed motions and couplings are taken (docs/known_forces.md); the order holds where they
     are smooth. Springs need steps below about 3 over the frequency of their fastest oscillation.
     Runs have gradients (`gradient`); adaptive steps need `Variational`.
 

@@ -77,7 +77,8 @@ def node_rule(s: int) -> NodeRule:
     stiffness[0, 1:] = stiffness[1:, 0] = -stiffness[1:, 1:].sum(axis=0)
     stiffness[0, 0] = -stiffness[0, 1:].sum()
     node, slope = np.array(c, dtype=float), np.array(D, dtype=float)
-    return NodeRule(node, np.array(weight, dtype=float), stiffness, slope, np.array(A), _ahead(node), np.array([FURTHEST[s]]))
+    weights, furthest = np.array(weight, dtype=float), np.array([FURTHEST[s]])
+    return NodeRule(node, weights, stiffness, slope, np.array(A), _ahead(node), furthest)
 
 
 def _ahead(nodes: np.ndarray) -> np.ndarray:

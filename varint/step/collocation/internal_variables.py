@@ -118,4 +118,3 @@ def _add_share(rule, own, h, s, q):
             for k in range(q):
                 total += M[j - 1, k] * x[k]
             own.by_sum[s, j, m - 1] += h * rule.weight[j] * slope[0, j] * total
-
