@@ -70,6 +70,11 @@ class Square:
 
     kind = "axis"
 
+    @property
+    def kept_axes(self) -> tuple[int, ...]:
+        """Return the axes that it keeps at right angles: of frame a, of frame b."""
+        return self.axis_a, self.axis_b
+
     def gap(self, frame, apart) -> float:
         """Return the violation, m, if anchors are ``apart`` (3,), world, and both frames have axes ``frame`` (3, 3)."""
         return 0.0

@@ -72,6 +72,11 @@ class Along:
 
     kind = "point"
 
+    @property
+    def kept_axes(self) -> tuple[int, ...]:
+        """Return the axis of frame a along which it lets nothing slide."""
+        return (self.axis,)
+
     def gap(self, frame, apart) -> float:
         """Return the violation, m, if anchors are ``apart`` (3,), world, and both frames have axes ``frame`` (3, 3)."""
         return float(frame[:, self.axis] @ apart)

@@ -14,8 +14,6 @@ import math
 
 import numpy as np
 
-from varint.measures.axis import Square
-from varint.measures.point import Along
 from varint.model.joints.base import Joint, X, Y, Z
 from varint.model.motion import Ball, Motion, Slide, Turn
 from varint.model.rotation_vectors import vector_from_matrix
@@ -25,11 +23,11 @@ def motions_of(joint: Joint) -> tuple[Motion, ...] | None:
     """Return the motions that the rigid rows of a joint leave, None where they are no slides and turns one by one."""
     if not joint.compliant:
         return joint.allowed
-    kept = {row.axis for row in joint.rigid if isinstance(row, Along)}
-    square = {(row.axis_a, row.axis_b) for row in joint.rigid if isinstance(row, Square)}
-    if len(kept) + len(square) < len(joint.rigid):
+    rows: list[tuple[int, ...]] = [getattr(row, "kept_axes", ()) for row in joint.rigid]  # empty: of other functions
+    square = {axes for axes in rows if len(axes) == 2}
+    if () in rows:
         return None
-    slides = tuple(Slide(axis) for axis in (X, Y, Z) if axis not in kept)
+    slides = tuple(Slide(axis) for axis in (X, Y, Z) if (axis,) not in rows)
     if not square:
         return (*slides, Ball())
     if len(square) == 1:

@@ -105,10 +105,10 @@ def link_tree(mechanism: Mechanism, state: State) -> tuple[LinkTree, np.ndarray,
         else:
             frames = JointFrames(mechanism, joint)
             ahead = frames.b == body
-            own = motions_of(joint)
-            assert own is not None  # see `check_links`
+            free = motions_of(joint)
+            assert free is not None  # see `check_links`
             motions, near, far = (
-                own,
+                free,
                 JointSide(frames.axes_a, frames.origin_a),
                 JointSide(frames.axes_b, frames.origin_b),
             )
