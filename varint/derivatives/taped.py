@@ -108,18 +108,18 @@ class MaximalTape:
     mechanism : Mechanism
     state : State
         To start from.
-    setting : Setting
+    setting : TapeSetting
     at : sequence
         Numbers of the nodes, rising; of steps that follow the motion times, s. The run is done up to the last one.
         With functions of the state all nodes up to that are taken.
 
     Attributes
     ----------
-    nodes : list of Node
+    nodes : list of TapedNode
     wanted : list of int
-        Those of ``at``, among ``nodes``.
+        Numbers among ``nodes`` of those in ``at``.
     fed_back : FedBack
-    unresolved : Unresolved or None
+    unresolved : UnresolvedStage or None
     layout : Layout
     passes : (parts,) int
         How often each part was marched.
@@ -156,7 +156,7 @@ class MaximalTape:
 
     @staticmethod
     def compiled_of(mechanism: Mechanism) -> Compiled:
-        """The plan of a run of ``mechanism``."""
+        """Return the plan of a run of ``mechanism``."""
         return mechanism.compiled
 
     @property
@@ -175,11 +175,11 @@ class MaximalTape:
         return [self.tape.count, self.tape.events.count]
 
     def table(self, mechanism: Mechanism, start: State, dt: float) -> np.ndarray:
-        """(2, T, ne) inputs of the elements at the nodes of a run with other numbers, and their rates."""
+        """Return inputs of the elements and their rates (2, T, ne), at the nodes of a run with other numbers."""
         return self.commands_of(mechanism, start, dt).at(self.knots)
 
     def functions_at(self, mechanism: Mechanism, times: np.ndarray) -> np.ndarray:
-        """(n, m) inputs that are functions of time, of another mechanism, at ``times`` (n,), s."""
+        """Return inputs (n, m) that are functions of time, of another mechanism, at ``times`` (n,), s."""
         return Commands(mechanism, self.compiled_of(mechanism), self.steps, self.dt, None, inf).within(times)
 
     @property
@@ -188,13 +188,13 @@ class MaximalTape:
         return np.array(self.times) / self.dt if self.is_adaptive else np.arange(self.steps + 1)
 
     def widths(self, nodes: np.ndarray) -> np.ndarray:
-        """Shares of dt between each of the nodes and the next row of the inputs."""
+        """Return the shares of dt between each of the nodes and the next row of the inputs."""
         if not (self.is_adaptive and self.commands.varies):
             return np.ones(len(nodes))
         return np.diff(self.knots)[nodes]
 
     def parts(self) -> Iterator[TapePart]:
-        """The parts of the run from the last to the first, each with its stages on the tape; once."""
+        """Yield the parts of the run from the last to the first, each with its stages on the tape; once."""
         for k in range(len(self.marks) - 2, -1, -1):
             if k < len(self.marks) - 2:
                 self._reach(k)
@@ -203,7 +203,7 @@ class MaximalTape:
                 self.kept.pop()
 
     def commands_of(self, mechanism: Mechanism, start: State, dt: float) -> Commands:
-        """Inputs of a run of another mechanism, from another start, in steps of another size."""
+        """Return the inputs of a run of another mechanism, from another start, in steps of another size."""
         motions = starts_of_motions(mechanism, start)
         end = self.steps * dt if self.setting.turn is None else self.setting.end
         return Commands(mechanism, self.compiled_of(mechanism), self.steps, dt, motions, end)
@@ -220,11 +220,11 @@ class MaximalTape:
         return layout
 
     def _sizes(self) -> tuple[int, int]:
-        """Bytes of a checkpoint, and of a stage with all that is kept of it."""
+        """Return the bytes of a checkpoint, and of a stage with all that is kept of it."""
         return sizes(self.compiled, self.setting)
 
     def _new_run(self, room: int) -> MaximalRun:
-        """The run before its start, with room for so many stages."""
+        """Return the run before its start, with ``room`` for the stages on the tape."""
         setting = self.setting
         march = March(
             self.compiled, setting.method, setting.dt, setting.tol, MOST_STEPS, setting.turn, setting.end, setting.redo,
@@ -243,7 +243,7 @@ class MaximalTape:
         self.run.start()
 
     def _present(self, place: tuple[int, float, int, int, int, int]) -> TapedNode:
-        """The present node; ``place``: see `TapedNode`."""
+        """Return the present node; ``place``: see `TapedNode`."""
         march = self.run.march
         return node_of(march.ws, march.pose, place, march.state())
 
@@ -336,33 +336,33 @@ class MaximalTape:
             self.times.append(march.time)
 
     def _take(self, is_new: bool) -> None:
-        """Take the instants that are due, those at the present node or in the step from there."""
+        """Take the instants that are due, at the present node or in the step from there."""
         while self.taken < len(self.at):
             time = self.at[self.taken]
             if not (self.run.march.passes(time) if self.is_adaptive else time == self.run.march.node):
                 return
             left = (time - self.run.march.time) / self.dt if self.is_adaptive else 0.0
             if left > SAME_TIME:
-                found = self._aside(left, time)
+                node = self._aside(left, time)
             elif is_new:
                 place = self.run.march.node, 0.0, self._stages, self._stages, self._events, self._events
-                found = self._present(place)
+                node = self._present(place)
             if is_new:
-                self.nodes.append(found)
+                self.nodes.append(node)
             self.taken += 1
 
     def _aside(self, share: float, time: float) -> TapedNode:
-        """The instant ``time``, a ``share`` of dt after the present node."""
-        march, stages, events, found = self.run.march, self._stages, self._events, []
+        """Return the instant ``time``, a ``share`` of dt after the present node."""
+        march, stages, events, seen = self.run.march, self._stages, self._events, []
 
         def look(pose: int) -> None:
             place = march.node, share, stages, self._stages, events, self._events
-            found.append(node_of(march.ws, pose, place, self.first))
+            seen.append(node_of(march.ws, pose, place, self.first))
 
         block = self.run.instant(share, time, look).nodes
         self._check()
         arrays = (block[name][0] for name in ("position", "quat_wxyz", "velocity", "angular_velocity"))
-        return found[0]._replace(state=State(*arrays))
+        return seen[0]._replace(state=State(*arrays))
 
     def _check(self) -> None:
         if self.run.failure is not None:
@@ -395,7 +395,7 @@ def check_leads(run: MaximalTape, stages: int) -> None:
 
 
 def sizes(compiled: Compiled, setting: TapeSetting) -> tuple[int, int]:
-    """Bytes of a checkpoint, and of a stage with the gradient by what acts in it."""
+    """Return the bytes of a checkpoint, and of a stage with the gradient by all that acts in it."""
     plan = compiled.plan
     march = March(compiled, setting.method, setting.dt, setting.tol, 1)
     tapes = [size_of(workspace(plan, 1, compiled.functions, kept=kept).tape) for kept in (0, 1)]
@@ -405,19 +405,19 @@ def sizes(compiled: Compiled, setting: TapeSetting) -> tuple[int, int]:
 
 
 def size_of(record: CompiledRecord) -> int:
-    """Bytes of the arrays of a record."""
+    """Return the bytes of the arrays of a record, records within it included."""
     parts = (getattr(record, field.name) for field in fields(record))
     return sum(part.nbytes if isinstance(part, np.ndarray) else size_of(part) for part in parts)
 
 
 def _memory() -> float:
-    """Bytes that are taken where nothing is said."""
+    """Return the bytes to use if no memory is given: `SHARE_OF_MEMORY` of the free memory."""
     free = available_memory()
     return inf if free is None else SHARE_OF_MEMORY * free
 
 
 def node_of(ws: Workspace, pose: int, place: tuple[int, float, int, int, int, int], state: State) -> TapedNode:
-    """A node, at a ``pose`` of a workspace with momenta there; ``place``: see `TapedNode`."""
+    """Return a node, at a ``pose`` of a workspace with momenta there; ``place``: see `TapedNode`."""
     efforts = ws.efforts
     poses = ws.position[pose], ws.quat[pose], ws.momentum
     targets = efforts.value_near, efforts.target, efforts.target_rate

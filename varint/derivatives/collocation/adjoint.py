@@ -75,8 +75,8 @@ class CollocationAdjoint(Adjoint):
         """Add a gradient ``state`` (nb, 12) by pose and momenta at a ``node``."""
         march = self.run.march
         self._show(links)
-        given = np.ascontiguousarray(self.run.commands.at(np.array([node.number]))[0, 0])
-        add_node_gradient(self.plan, self.ws, march.tree, march.closures, self.links, self.own, given, state, self.by)
+        inputs = np.ascontiguousarray(self.run.commands.at(np.array([node.number]))[0, 0])
+        add_node_gradient(self.plan, self.ws, march.tree, march.closures, self.links, self.own, inputs, state, self.by)
 
     def _show(self, links: LinkNode) -> None:
         work = self.links
@@ -89,9 +89,9 @@ class CollocationAdjoint(Adjoint):
         """
         run, march, tree = self.run, self.run.march, self.run.march.tree
         self._show(run.links[0])
-        given = np.ascontiguousarray(run.commands.at(np.zeros(1))[0, 0])
+        inputs = np.ascontiguousarray(run.commands.at(np.zeros(1))[0, 0])
         motions = np.zeros((tree.mass.size, len(tree.link), 6))
-        link_motions(self.plan, self.ws, tree, march.closures, self.links, self.own, given, motions)
+        link_motions(self.plan, self.ws, tree, march.closures, self.links, self.own, inputs, motions)
         R = self.links.rotation[0, tree.link]
         by_momentum = np.einsum("nab,na->nb", R, self.own.by_momentum[:, 3:])
         momentum = np.einsum("nab,na->nb", R, self.links.momentum[tree.link, 3:])
@@ -110,5 +110,5 @@ class CollocationAdjoint(Adjoint):
         for first in self.run.march.tree.ball:
             ball = slice(int(first), int(first) + 3)
             by_coordinate[ball] = self.links.axis[0, ball] @ by_coordinate[ball]
-        found = np.linalg.lstsq(motions.reshape(len(motions), -1), by_coordinate, rcond=None)[0]
-        return np.reshape(found, (-1, 6))
+        by_pose = np.linalg.lstsq(motions.reshape(len(motions), -1), by_coordinate, rcond=None)[0]
+        return np.reshape(by_pose, (-1, 6))

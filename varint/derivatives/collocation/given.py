@@ -68,13 +68,13 @@ class CollocationGiven(Given):
         nodes = np.concatenate([each for each, _ in self.at])
         by_value = np.concatenate([by[:, elements].sum(axis=1) for _, by in self.at])
         if not moves:
-            left, found = np.floor(nodes).astype(int), np.zeros(count)
-            np.add.at(found, np.minimum(left, count - 1), (1.0 - nodes + left) * by_value)
-            np.add.at(found, np.minimum(left + 1, count - 1), (nodes - left) * by_value)
-            return found
+            left, by_entry = np.floor(nodes).astype(int), np.zeros(count)
+            np.add.at(by_entry, np.minimum(left, count - 1), (1.0 - nodes + left) * by_value)
+            np.add.at(by_entry, np.minimum(left + 1, count - 1), (nodes - left) * by_value)
+            return by_entry
         motion = motion_through(np.eye(count), self.run.dt)
-        found = by_value @ motion(self.run.dt * nodes, 0)
+        by_entry = by_value @ motion(self.run.dt * nodes, 0)
         for number, by in self.rates:
-            found += by[elements].sum() * motion(self.run.dt * np.array([number]), 1)[0]
-        found[0] = 0.0  # that of the initial state, which cannot change alone
-        return found
+            by_entry += by[elements].sum() * motion(self.run.dt * np.array([number]), 1)[0]
+        by_entry[0] = 0.0  # that of the initial state, which cannot change alone
+        return by_entry

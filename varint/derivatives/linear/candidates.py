@@ -48,8 +48,8 @@ class Candidates:
             if number is None:
                 self._floating.append(len(rows))
                 for k in range(6):
-                    what, unit = ("position", "m") if k < 3 else ("rotation", "rad")
-                    rows.append((f"{mechanism.bodies[body].name}.{what}[{k % 3}]", (-1, body), unit))
+                    part, unit = ("position", "m") if k < 3 else ("rotation", "rad")
+                    rows.append((f"{mechanism.bodies[body].name}.{part}[{k % 3}]", (-1, body), unit))
         self._soft = slice(len(rows), len(rows) + self.compiled.plan.compliant.joint_row.size)
         rows += [row for joint in mechanism.joints for row in _compliant(mechanism, joint)]
         self.names = tuple(name for name, *_ in rows)
@@ -62,27 +62,27 @@ class Candidates:
         self._numbers = np.array([numbers for _, numbers in steady]).reshape(-1, 3, 3)
 
     def pushes(self, ws: Workspace, state: State) -> np.ndarray:
-        """(n, 2, 6) changes of the coordinates by the motions of their bodies, at ``state``, pose 0 of ``ws``."""
-        found = np.zeros((len(self.names), 2, 6))
-        steady_rows(ws.position[0], ws.rotation[0], self._steady, self.ends, self._numbers, found)
+        """Return changes (n, 2, 6) of the coordinates by motions of their bodies, at ``state``, pose 0 of ``ws``."""
+        rows = np.zeros((len(self.names), 2, 6))
+        steady_rows(ws.position[0], ws.rotation[0], self._steady, self.ends, self._numbers, rows)
         if self._moving:
             x, R = with_world(state.position, state.quat_wxyz)
-            for own, frames in self._moving:
-                found[own] = frames.rate_jacobian(x, R)
-        compliant_rows(self.compiled.plan, ws, found[self._soft])
+            for columns, frames in self._moving:
+                rows[columns] = frames.rate_jacobian(x, R)
+        compliant_rows(self.compiled.plan, ws, rows[self._soft])
         for first in self._floating:
-            found[first : first + 6, 1] = np.eye(6)
-        return found
+            rows[first : first + 6, 1] = np.eye(6)
+        return rows
 
 
 def unit_of_coordinate(mechanism: Mechanism, name: str) -> str:
-    """The unit of the coordinate of a linearisation by its ``name``, "m" or "rad"."""
+    """Return the unit, "m" or "rad", of the coordinate ``name`` of a linearisation; empty if it is unknown."""
     candidates = Candidates(mechanism)
     return dict(zip(candidates.names, candidates.units, strict=True)).get(name, "")
 
 
 def _compliant(mechanism: Mechanism, joint: Joint) -> list[Row]:
-    """The compliant rows of a joint."""
+    """Return names, bodies and units of the rows of a joint that have a compliance."""
     index = mechanism.body_index
     ends = index.get(joint.body_a, -1), index.get(joint.body_b, -1)
     return [
@@ -93,11 +93,14 @@ def _compliant(mechanism: Mechanism, joint: Joint) -> list[Row]:
 
 
 def _motion_of(allowed: tuple[Motion, ...]) -> Motion:
-    """The one of a joint of one coordinate that is no constant."""
+    """Return the motion that has the coordinate, of a joint with one coordinate."""
     return next(motion for motion in allowed if motion.size)
 
 
 def _numbers(frames: JointFrames) -> np.ndarray:
-    """(3, 3) of `steady_rows`: the inverse of the twist by a coordinate, the same at all coordinates."""
+    """Return (3, 3) for `steady_rows`: how the twist gives the coordinate's rate, and the origin, in axes of body b.
+
+    For joints whose twist by the coordinate is the same everywhere: the pseudo-inverse of that twist is a constant.
+    """
     inverse = np.linalg.pinv(motion_subspace(frames.joint, np.zeros(1)))[0]
     return np.array([frames.axes_b @ inverse[:3], frames.axes_b @ inverse[3:], frames.origin_b])

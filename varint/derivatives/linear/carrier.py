@@ -116,7 +116,7 @@ class EventCarrier:
         self.states += self.shift[:, None] * of_laws
 
     def _margin(self, j: int) -> np.ndarray:
-        """(nb, 12) gradient of the margin at event j."""
+        """Return the gradient (nb, 12) of the margin at event j by pose and momenta."""
         margin = np.zeros(self.changes.shape[1:])
         margin_at(self.plan, self.ws, self.tape.events, j, margin)
         return margin
@@ -129,23 +129,26 @@ class EventCarrier:
         event_ahead(self.plan, self.ws, self.tape.events, j, self.work, rates, self.changes)
 
     def _by_instants(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """(2, nb, 12) changes of the end of stage k by its start and its end, and (2, those of laws)."""
+        """Return changes (2, nb, 12) of pose and momenta at the end of stage k by the instants of its start and end.
+
+        Per second; also those (2, states) of the states of laws.
+        """
         plan, ws, work, drift = self.plan, self.ws, self.work, self.drifts.of_stage(self.tape, k)
-        found, states = np.zeros((2, *self.changes.shape[1:])), np.zeros((2, states_of(plan)))
-        carry_instants(plan, ws, self.tape, work, k, NO_INPUTS, (drift.load, drift.target), found, states)
+        by_instants, states = np.zeros((2, *self.changes.shape[1:])), np.zeros((2, states_of(plan)))
+        carry_instants(plan, ws, self.tape, work, k, NO_INPUTS, (drift.load, drift.target), by_instants, states)
         elements = np.flatnonzero(drift.input)
         if elements.size:  # the inputs are those in the middle of the stage
-            by_inputs = np.zeros((elements.size, *found.shape[1:]))
+            by_inputs = np.zeros((elements.size, *by_instants.shape[1:]))
             inputs, none = (elements, self.drifts.spans[elements]), np.zeros((elements.size, states.shape[1]))
             begun = np.empty_like(by_inputs)
             carry_forward(plan, ws, self.tape, work, (k, k + 1), inputs, by_inputs, begun, none)
-            found += 0.5 * np.tensordot(drift.input[elements], by_inputs, 1)
-        return found, states
+            by_instants += 0.5 * np.tensordot(drift.input[elements], by_inputs, 1)
+        return by_instants, states
 
 
 def _add(
     changes: np.ndarray, states: np.ndarray, shifts: np.ndarray, by_instants: np.ndarray, of_laws: np.ndarray
 ) -> None:
-    """Add to changes and states what the start and the end of a stage change, later by ``shifts`` (2, n), s."""
+    """Add to changes and states the effect of a stage whose start and end are later by ``shifts`` (2, n), s."""
     changes += np.tensordot(shifts, by_instants, (0, 0))
     states += shifts.T @ of_laws

@@ -46,12 +46,15 @@ class Chart:
         self._hold(velocity[self.compiled.order])
 
     def _ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Kernel numbers (n, 2) of the two bodies of each coordinate, and its Jacobian (n, 2, 6) by their motions."""
+        """Return kernel numbers (n, 2) of the bodies of each coordinate, and its Jacobian (n, 2, 6) by their motions.
+
+        A coordinate of one body has the world in second place, with zeros.
+        """
         world = rows.shape[1]
         bodies, pushes = np.full((len(rows), 2), world), np.zeros((len(rows), 2, 6))
         for n, row in enumerate(rows):
-            found = np.flatnonzero(row.any(axis=1))
-            bodies[n, : len(found)], pushes[n, : len(found)] = self.compiled.slot[found], row[found]
+            touched = np.flatnonzero(row.any(axis=1))
+            bodies[n, : len(touched)], pushes[n, : len(touched)] = self.compiled.slot[touched], row[touched]
         return bodies, pushes
 
     def _hold(self, velocity: np.ndarray) -> None:
@@ -69,7 +72,7 @@ class Chart:
         self.near = ws.efforts.value_near.copy()
 
     def state(self, x: np.ndarray) -> State:
-        """The state that has the coordinates and rates x (2 n,).
+        """Return the state that has the coordinates and rates x (2 n,).
 
         Raises StateError if none is reached along the straight line of coordinates from the linearisation state.
         """
@@ -104,14 +107,14 @@ class Chart:
         return pose
 
     def _rows_at(self, pose: State) -> np.ndarray:
-        """Jacobian (n, 6 nb) of the coordinates by motions of the bodies, at ``pose``."""
+        """Return the Jacobian (n, 6 nb) of the coordinates by motions of the bodies, at ``pose``."""
         return flat(self.coordinates.rows_at(pose))
 
     def _allowed(self) -> np.ndarray:
-        """(n, 6 nb) independent motions that the constraints allow at pose 0 of the workspace."""
-        found = np.zeros_like(self.coordinates.rows)
-        allowed_motions(self.compiled.plan, self.ws, self.work, self.bodies, self.pushes, found)
-        return flat(found[:, self.compiled.slot])
+        """Return independent motions (n, 6 nb) of the bodies that the constraints allow at pose 0 of the workspace."""
+        motions = np.zeros_like(self.coordinates.rows)
+        allowed_motions(self.compiled.plan, self.ws, self.work, self.bodies, self.pushes, motions)
+        return flat(motions[:, self.compiled.slot])
 
     def _along(self, rows: np.ndarray, motions: np.ndarray) -> np.ndarray:
         """Combine ``motions`` (n, 6 nb) so that motion k changes coordinate k by one and no other.
@@ -126,10 +129,11 @@ class Chart:
         return motions
 
     def _closed(self, pose: State, goal: np.ndarray, rows: np.ndarray, motions: np.ndarray) -> State | None:
-        """The closed pose with coordinates ``goal`` (n,); None if Newton's method, from ``pose``, does not converge.
+        """Return the closed pose with coordinates ``goal`` (n,), or None if Newton's method does not converge.
 
-        ``pose`` is closed and is pose 0. ``rows``, ``motions`` (n, 6 nb) and the factorisation belong to it until the
-        gap is below `NEAR`, then to the iterate: farther from closure redundant rows look independent.
+        It starts from ``pose``, which is closed and pose 0 of the workspace. ``rows``, ``motions`` (n, 6 nb) and the
+        factorisation belong to ``pose`` until the gap is below `NEAR`, then to the iterate: farther from closure
+        redundant rows look independent.
         """
         plan, ws, length = self.compiled.plan, self.ws, self.compiled.length
         pose, before, near = _moved(pose, (goal - self._read(pose)) @ motions), np.inf, False
@@ -154,20 +158,21 @@ class Chart:
         return None
 
     def _read(self, pose: State) -> np.ndarray:
-        """(n,) coordinates of a pose."""
+        """Return the coordinates (n,) of a pose."""
         return self.coordinates.read(pose)[: len(self.rows)]
 
     def _projected(self, rates: np.ndarray) -> np.ndarray:
-        """(6 nb,) the least velocities at pose 0, in the metric of the mass, with these ``rates`` (nr,) of the rows."""
+        """Return the velocities (6 nb,) at pose 0 of least kinetic energy that give the rows ``rates`` (nr,)."""
         ws = self.ws
         ws.momentum[:], ws.efforts.target_rate[:] = 0.0, rates
         changes_of_velocities(self.compiled.plan, ws, self.work, np.zeros((0, len(ws.momentum), 12)))
         return ws.velocity[self.compiled.slot].ravel()
 
     def _moving(self, pose: State, rates: np.ndarray, motions: np.ndarray, allowed: np.ndarray) -> State:
-        """``pose``, pose 0, with rates ``rates`` (n,) above the linearisation state's. Stores data of `gradient`.
+        """Return ``pose``, which is pose 0, with velocities whose rates exceed the linearisation state's by ``rates``.
 
-        ``motions`` (n, 6 nb): of the bodies by each coordinate; ``allowed`` (n, 6 nb): all that the constraints allow.
+        ``rates`` (n,). ``motions`` (n, 6 nb): of the bodies by each coordinate; ``allowed`` (n, 6 nb): all that the
+        constraints allow. Stores data of `gradient`.
         """
         self.rate_rows, bodies = flat(self.coordinates.rate_rows_at(pose)), self.compiled.plan.bodies
         self.motions, self.velocities = motions, self._along(self.rate_rows, allowed)
@@ -180,10 +185,10 @@ class Chart:
         return self.moving
 
     def gradient(self, by: np.ndarray) -> np.ndarray:
-        """The gradient (2 n,) by x at the state that `state` returned last, from that (nb, 12) by pose and velocities.
+        """Return the gradient (2 n,) by x at the state that `state` returned last, from ``by`` (nb, 12).
 
-        If the pose changes, the momenta stay and are projected onto the constraints; the part of that change that would
-        alter the rates is taken off.
+        ``by``: the gradient by pose and velocities. If the pose changes, the momenta stay and are projected onto the
+        constraints; the part of that change that would alter the rates is taken off.
         """
         by_rates, left = self.velocities @ by[:, 6:].ravel(), by.copy()
         left[:, 6:] -= (by_rates @ self.rate_rows).reshape(-1, 6)
@@ -202,12 +207,12 @@ class Chart:
 
 
 def flat(parts: np.ndarray) -> np.ndarray:
-    """(n, k nb) of (n, nb, k)."""
+    """Return an array (n, nb, k) as (n, nb k)."""
     return parts.reshape(len(parts), parts.shape[1] * parts.shape[2])
 
 
 def _moved(pose: State, motion: np.ndarray) -> State:
-    """The pose after ``motion`` (6 nb,): for each body a translation (m, world) and a rotation vector (body axes)."""
+    """Return the pose after ``motion`` (6 nb,): a translation, m, world, and a rotation vector of each body."""
     motion = motion.reshape(-1, 6)
     quat = quat_product(pose.quat_wxyz, quat_from_vector(motion[:, 3:]))
     quat /= np.linalg.norm(quat, axis=1, keepdims=True)

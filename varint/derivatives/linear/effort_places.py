@@ -36,7 +36,10 @@ def acts_along(force: Force) -> bool:
 
 
 def places_of(mechanism: Mechanism, joints: Sequence[str] | None) -> list[EffortPlace]:
-    """Return all coordinates of ``joints``; if None, those that commanded forces act along. Raises ArgumentError."""
+    """Return all coordinates of ``joints``; if None, the coordinates along which commanded forces act.
+
+    Raises ArgumentError.
+    """
     if joints is None:
         along: list[Any] = [force for force in mechanism.forces if acts_along(force)]
         if not along:

@@ -19,7 +19,7 @@ LEAST = 1e-9  # of the largest stiffness: softer motions are free
 
 
 def equilibrium(mechanism: Mechanism, state: State | None = None) -> State:
-    """A pose in which the mechanism stays at rest: next to ``state``, and stable where it can be reached downhill.
+    """Find a pose near ``state`` in which the mechanism stays at rest; a stable one if it is reached downhill.
 
     Steps go down the potential energy where the stiffness along them is negative, and to where the forces balance where
     it is positive, so maxima and saddles are left. Forces act as at t = 0 and at rest.
@@ -62,7 +62,10 @@ def equilibrium(mechanism: Mechanism, state: State | None = None) -> State:
 
 
 def _step(rest: Rest, length: float) -> np.ndarray:
-    """(6 nb,) to where the forces balance; along motions without stiffness, or with a negative one, downhill."""
+    """Return motions (6 nb,) towards balance, m and rad; downhill along motions of zero or negative stiffness.
+
+    Limited to `LONGEST`.
+    """
     stiffness = rest.along(rest.stiffness)
     size, shape = np.linalg.eigh(0.5 * (stiffness + stiffness.T))
     least = LEAST * np.abs(size).max(initial=0.0) + 1e-300

@@ -23,7 +23,7 @@ APART = 1e-9  # of the parts of the change of a margin: above this it changes
 
 
 def _force(mechanism: Mechanism, tape: Tape, j: int) -> Force:
-    """The force that event j is of."""
+    """Return the force that event j belongs to."""
     compiled = mechanism.compiled
     return mechanism.forces[compiled.force[element_at(compiled.plan, tape.events, j)]]
 
@@ -88,12 +88,12 @@ def check_stays(mechanism: Mechanism, tape: Tape, j: int, margin: np.ndarray, ch
 
 
 def last_of_step(tape: Tape, k: int, until: int) -> int:
-    """The last stage of the step that stage k is in, of those before stage ``until``."""
+    """Return the last stage, before stage ``until``, of the step that contains stage k."""
     return int(np.flatnonzero(tape.node[:until] == tape.node[k])[-1])
 
 
 def shares(tape: Tape, first: int, count: int) -> np.ndarray:
-    """(count + 1,) of a sub-step of ``count`` stages from ``first`` on: where each begins, and the last one ends."""
+    """Return the starts of ``count`` stages from ``first`` on, and their end, as shares (count + 1,) of a sub-step."""
     ends = np.cumsum(tape.h[first : first + count])
     return np.concatenate([[0.0], ends[:-1] / ends[-1], [1.0]])
 
@@ -128,7 +128,7 @@ class Drifts:
         return any(each is not None and each.varies for each in (self.commands, self.loads))
 
     def of_stage(self, tape: Tape, k: int) -> Drift:
-        """Drifts of stage k of the run."""
+        """Return the drifts of stage k of the run."""
         plan, nodes = self.compiled.plan, tape.node[k] + np.arange(2)
         input, load = np.zeros(len(self.spans)), np.zeros((plan.bodies.mass.size, 6))
         target, target_rate = np.zeros((2, plan.rows.role.size))
@@ -151,7 +151,10 @@ class Drifts:
         return Drift(input, load, target, target_rate)
 
     def _of_time(self, times: np.ndarray, share: float) -> np.ndarray:
-        """(m,) slopes of functions of time at a ``share`` of a step, of the polynomials that `set_inputs` takes."""
+        """Return slopes (m,), by the share of a step, of the inputs that are functions of time, at ``share``.
+
+        Of the polynomials through the nearest of ``times``, s, that `set_inputs` takes.
+        """
         assert self.commands is not None
         size, first = min(len(times), NEAREST), 0
         while first + size < len(times) and self.points[first + size // 2] < share:

@@ -40,7 +40,7 @@ class JointAmong:
 
     @property
     def bends(self) -> bool:
-        """Whether the rows change along motions of the closed joint; those of a hinge stay in axes of its bodies."""
+        """Whether the rows change along motions of the closed joint; the rows of a hinge stay in axes of its bodies."""
         allowed = self.frames.joint.allowed
         return not (len(allowed) == 1 and isinstance(allowed[0], Turn))
 
@@ -56,7 +56,7 @@ class JointCoordinates(Coordinates):
 
     @classmethod
     def of(cls, coordinates: Coordinates, candidates: Candidates) -> Coordinates:
-        """Return the joints' own coordinates in place of those of the chart, the same ones about the same state.
+        """Return the same coordinates, about the same state, measured along the joints in place of the chart.
 
         ``coordinates`` themselves where floating bodies or compliant rows are among them, which have the chart alone.
         """
@@ -74,7 +74,7 @@ class JointCoordinates(Coordinates):
         return cls(coordinates.state, coordinates.names, coordinates.rows, coordinates.motions, tuple(joints))
 
     def read(self, state: State) -> np.ndarray:
-        """Return the coordinates of a nearby state less those of the state here, and their rates likewise, (2 n,)."""
+        """Return the coordinates and rates (2 n,) of a nearby state, less the values of the state here."""
         x, n = super().read(state), len(self.names)
         here, there = _pose(self.state), _pose(state)
         before, after = _velocity(self.state), _velocity(state)
@@ -104,7 +104,7 @@ class JointCoordinates(Coordinates):
         return rows
 
     def read_changes(self, state: State, changes: np.ndarray) -> np.ndarray:
-        """Return the changes (2 n, c) of what `read` gives for a state, by changes (c, nb, 12) of pose and velocity."""
+        """Return the changes (2 n, c) of `read` at a state by changes (c, nb, 12) of its pose and velocity."""
         of_pose, of_rates = self.rows_at(state), self.rate_rows_at(state)
         rates = np.tensordot(of_rates, changes[..., 6:], ((1, 2), (1, 2))) + self.bends(state, changes[..., :6])
         return np.concatenate([np.tensordot(of_pose, changes[..., :6], ((1, 2), (1, 2))), rates])
@@ -167,7 +167,7 @@ def _velocity(state: State) -> np.ndarray:
 
 
 def _of_ends(changes: np.ndarray, ends: list[int]) -> np.ndarray:
-    """Return the changes (c, 2, k) of two bodies of those (c, nb, k) of all; the world's are zero."""
+    """Return the rows (c, 2, k) of two bodies from changes (c, nb, k) of all; rows of the world are zero."""
     picked = changes[:, ends].copy()
     picked[:, [body < 0 for body in ends]] = 0.0
     return picked

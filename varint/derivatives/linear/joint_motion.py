@@ -36,7 +36,7 @@ class JointMotion(NamedTuple):
 
 
 def joint_motion(mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, ArrayLike]) -> JointMotion:
-    """The motion through the ``coordinates`` at times ``t``: splines of degree 5. Raises ArgumentError.
+    """Return the motion through ``coordinates`` at times ``t``: splines of degree 5. Raises ArgumentError.
 
     A joint with one coordinate that a coupling of two ties to one of these in proportion needs no table.
     """
@@ -50,16 +50,18 @@ def joint_motion(mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, A
         known_name(name, mechanism.joint_index, "coordinates: no joint", ArgumentError)
     tree = find_tree(mechanism)
     q = np.zeros((times.size, tree.nq))
-    for name, own in tree.columns.items():
-        size = own.stop - own.start
+    for name, place in tree.columns.items():
+        size = place.stop - place.start
         if not size:
             continue
         shape = (times.size,) if size == 1 else (times.size, size)
         if name in coordinates:
-            q[:, own] = array_of(coordinates[name], shape, f"coordinates of '{name}'", ArgumentError).reshape(-1, size)
+            q[:, place] = array_of(coordinates[name], shape, f"coordinates of '{name}'", ArgumentError).reshape(
+                -1, size
+            )
     missing: dict[str, int] = {}
-    for name, own in tree.columns.items():
-        size = own.stop - own.start
+    for name, place in tree.columns.items():
+        size = place.stop - place.start
         if not size or name in coordinates:
             continue
         leader = _leader(mechanism, name, coordinates) if size == 1 else None
@@ -67,7 +69,7 @@ def joint_motion(mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, A
             missing[name] = size
             continue
         joint, number, ratio = leader
-        q[:, own.start] = ratio * q[:, tree.columns[joint].start + number]
+        q[:, place.start] = ratio * q[:, tree.columns[joint].start + number]
     if missing:
         raise _missing(mechanism, missing, [name for name in coordinates if name not in tree.columns])
     spline = make_interp_spline(times, q, DEGREE)
@@ -75,9 +77,10 @@ def joint_motion(mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, A
 
 
 def _missing(mechanism: Mechanism, missing: Mapping[str, int], cut: list[str]) -> ArgumentError:
-    """The error for joints without a table, with the sizes of their coordinates; ``cut``: joints that have one in vain.
+    """Return the error for joints without a table, with the numbers of their coordinates.
 
-    Rotors follow their joints: they are named if nothing else is missing. One of two joints that are coupled is enough.
+    ``cut``: joints whose table is not used, as loops are cut there. Rotors follow their joints: they are named if
+    nothing else is missing. One of two joints that are coupled is enough.
     """
     named = [name for name in missing if name not in mechanism.rotors] or list(missing)
     first = named[0]
@@ -91,18 +94,21 @@ def _missing(mechanism: Mechanism, missing: Mapping[str, int], cut: list[str]) -
     )
 
 
-def _leader(mechanism: Mechanism, name: str, given: Mapping[str, ArrayLike]) -> tuple[str, int, float] | None:
-    """Joint, coordinate and ratio that a joint without a table follows in a coupling of two, as rotors of MJCF do."""
+def _leader(mechanism: Mechanism, name: str, tables: Mapping[str, ArrayLike]) -> tuple[str, int, float] | None:
+    """Return joint, coordinate and ratio that the joint ``name`` follows in a coupling of two, as rotors of MJCF do.
+
+    ``tables``: coordinates of the joints that may lead. None if there is no such coupling.
+    """
     pairs = (terms for force in mechanism.forces if isinstance(force, Coupled) for terms in force.terms_of(mechanism))
     for first, second in (terms for terms in pairs if len(terms) == 2):
-        for (joint, number, factor, bent), (other, _, own, curved) in ((first, second), (second, first)):
-            if other == name and joint in given and not bent and not curved:
-                return joint, number, -factor / own
+        for (joint, number, factor, bent), (other, _, follower_factor, curved) in ((first, second), (second, first)):
+            if other == name and joint in tables and not bent and not curved:
+                return joint, number, -factor / follower_factor
     return None
 
 
 def without(mechanism: Mechanism, replaced: Mapping[str, Force]) -> Mechanism:
-    """The mechanism without prescribed motions of joints and hard stops, with other forces in place of those named."""
+    """Return the mechanism without prescribed motions of joints and hard stops, with ``replaced`` forces by name."""
     kept = (force for force in mechanism.forces if not (isinstance(force, Driven) or is_hard(mechanism, force)))
     forces = [replaced.get(force.name, force) for force in kept]
     return replace(mechanism, forces=forces)
@@ -128,7 +134,7 @@ class Required(NamedTuple):
 
 
 def required_efforts(equations: EquationsOfMotion, motion: JointMotion) -> Required:
-    """M ddq - force at each time. Raises ArgumentError where the motion opens loops or couplings."""
+    """Return M ddq - force at each time of a motion. Raises ArgumentError where the motion opens loops or couplings."""
     along, rows = np.empty_like(motion.q), []
     largest = OPEN * equations.mechanism.compiled.length
     for k, (t, q, rates, second) in enumerate(zip(*motion, strict=True)):
@@ -145,15 +151,15 @@ def required_efforts(equations: EquationsOfMotion, motion: JointMotion) -> Requi
 
 
 def by_joint(tree: Tree, columns: np.ndarray) -> dict[str, np.ndarray]:
-    """Values (T, nq) as those of the joints: (T,), or (T, dof) where one has several coordinates."""
-    found = {name: columns[:, own] for name, own in tree.columns.items() if own.stop > own.start}
-    return {name: values[:, 0] if values.shape[1] == 1 else values for name, values in found.items()}
+    """Return values (T, nq) by name of joint: (T,), or (T, dof) for a joint with several coordinates."""
+    of_joints = {name: columns[:, place] for name, place in tree.columns.items() if place.stop > place.start}
+    return {name: values[:, 0] if values.shape[1] == 1 else values for name, values in of_joints.items()}
 
 
 def efforts_of_motion(
     mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, ArrayLike]
 ) -> dict[str, np.ndarray]:
-    """The efforts at the joints of a tree that a motion given as a table requires: M ddq + bias - forces.
+    """Return the efforts at the joints of a tree that a motion, given as a table, requires: M ddq + bias - forces.
 
     Mass along paths (`PathMass`, ``mass=`` of `Musculotendon`) counts. All forces of the mechanism act, but for
     prescribed motions of joints; hard stops have to be open. `inverse_dynamics` does the same for a run, and for loops.

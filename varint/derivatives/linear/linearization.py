@@ -83,12 +83,12 @@ class Linearization(Shown):
     _linearizer: "Linearizer" = field(repr=False)
 
     def coordinates(self, state: State) -> np.ndarray:
-        """(2 n,) x of a nearby state: what of its difference lies along the minimal coordinates; raises StateError."""
+        """Return x (2 n,) of a nearby state, the part of its difference along the coordinates; raises StateError."""
         arrays = checked_state(self._linearizer.mechanism, state, "state")
         return self._about.read(State(*arrays))
 
     def state_at(self, x: ArrayLike) -> State:
-        """The state with the coordinates and rates x (2 n,): `coordinates` of it are x, and its joints are closed.
+        """Return the state with coordinates and rates x (2 n,): `coordinates` of it are x, and its joints are closed.
 
         Prescribed motions and the sums of couplings stay as they are in ``state``. Raises StateError where the joints
         have no such state on the path from there, or a body is half a turn away; ArgumentError for another shape.
@@ -96,7 +96,7 @@ class Linearization(Shown):
         return self._chart.state(array_of(x, (2 * len(self.names),), "x", ArgumentError))
 
     def second_derivatives(self, costate: ArrayLike) -> SecondDerivatives:
-        """Second derivatives of costate . x' of a step by x and u, in the coordinates of `coordinates` and `state_at`.
+        """Return second derivatives of costate . x' of a step by x and u, in the coordinates of `state_at`.
 
         By differences of sixth order of the exact adjoint of the step, to about 1e-9 of the largest: 6 (2 n + m) steps
         and adjoints where the step is as smooth as joints and springs are.
@@ -112,24 +112,24 @@ class Linearization(Shown):
             is not smooth, as where a force sets in.
         """
         second, n2 = self._second, len(self.A)
-        found = second.matrix(array_of(costate, (n2,), "costate", ArgumentError))
-        return SecondDerivatives(found[:n2, :n2], found[:n2, n2:], found[n2:, n2:])
+        hessian = second.matrix(array_of(costate, (n2,), "costate", ArgumentError))
+        return SecondDerivatives(hessian[:n2, :n2], hessian[:n2, n2:], hessian[n2:, n2:])
 
     def hessian_product(
         self, costate: ArrayLike, dx: ArrayLike, du: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(2 n,), (m,): the derivative of (A^T costate, B^T costate) along a change dx (2 n,) of x and du (m,) of u.
+        """Return the derivatives (2 n,), (m,) of A^T costate and B^T costate along changes dx (2 n,) and du (m,).
 
         Of these, xx dx + xu du and xu^T dx + uu du of `second_derivatives`, at the cost of 7 steps and adjoints or
         some more. Raises as that does.
         """
         second, (n2, m) = self._second, self.B.shape
         costate, dx = (
-            array_of(given, (n2,), what, ArgumentError) for given, what in ((costate, "costate"), (dx, "dx"))
+            array_of(vector, (n2,), name, ArgumentError) for vector, name in ((costate, "costate"), (dx, "dx"))
         )
         du = np.zeros(m) if du is None else array_of(du, (m,), "du", ArgumentError)
-        found = second.product(costate, np.concatenate([dx, du]))
-        return found[:n2], found[n2:]
+        product = second.product(costate, np.concatenate([dx, du]))
+        return product[:n2], product[n2:]
 
     @cached_property
     def _chart(self) -> Chart:
@@ -156,8 +156,8 @@ class Linearization(Shown):
     def _full(self) -> tuple[np.ndarray, np.ndarray]:
         nb = len(self.state.position)
         units = np.eye(12 * nb).reshape(-1, nb, 12)
-        found = np.moveaxis(self._linearizer._changes(self.state, units), 0, 2)
-        return found[..., : 12 * nb].reshape(nb, -1, nb, 12), found[..., 12 * nb :]
+        changes = np.moveaxis(self._linearizer._changes(self.state, units), 0, 2)
+        return changes[..., : 12 * nb].reshape(nb, -1, nb, 12), changes[..., 12 * nb :]
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -173,7 +173,7 @@ class Linearization(Shown):
 
 
 def steps_text(dt: float | None) -> str:
-    """Description of the steps in a display."""
+    """Describe the steps for a display."""
     return "continuous" if dt is None else f"steps of {dt:g} s"
 
 
@@ -188,7 +188,7 @@ def linearize(
     scheme: str | None = None,
     chart: bool = False,
 ) -> Linearization:
-    """The linear system of a mechanism about a state of rest or of motion, in minimal coordinates.
+    """Linearise a mechanism about a state of rest or of motion, in minimal coordinates.
 
     Closed loops, redundant rows and couplings are in; prescribed motions hold their coordinates. Inputs are those of
     the forces that are commanded. Those that are functions of the state are held: the feedback is not in A.
@@ -268,7 +268,7 @@ class Linearizer(Shown):
         yield steps_text(self.dt)
 
     def at(self, state: State | None = None) -> Linearization:
-        """The linear system about ``state``; ``mechanism.state()`` where not given.
+        """Return the linear system about ``state``; ``mechanism.state()`` where not given.
 
         Raises StateError and ConvergenceError as `linearize` does.
         """
@@ -277,37 +277,40 @@ class Linearizer(Shown):
         if self.dt is None:
             check_open(mechanism, state, USES["linearize"])
         system.place(state)
-        found = system.read(system.changes(system.basis))
+        changes = system.read(system.changes(system.basis))
         about, n2 = system.coordinates, len(system.basis)
         rows = np.zeros_like(system.basis)
         rows[: n2 // 2, :, :6] = rows[n2 // 2 :, :, 6:] = about.rows
         rows[n2 // 2 :, :, :6] = about.rates_by_pose(about.state)
-        given = inputs_at(mechanism, 0.0, state)[self._forces]
+        inputs = inputs_at(mechanism, 0.0, state)[self._forces]
         return Linearization(
-            mechanism.name, about.state, self.dt, found[:, :n2], found[:, n2:], system.offset(), about.names,
-            self._inputs, given, system.basis, rows, not isinstance(about, JointCoordinates), about, self,
+            mechanism.name, about.state, self.dt, changes[:, :n2], changes[:, n2:], system.offset(), about.names,
+            self._inputs, inputs, system.basis, rows, not isinstance(about, JointCoordinates), about, self,
         )  # fmt: skip
 
     def _second(self, about: Coordinates, B: np.ndarray) -> SecondOrder:
-        """The second derivatives of the step about a state that was linearised."""
+        """Return the second derivatives of the step about a linearised state.
+
+        Raises ArgumentError in continuous time.
+        """
         if not isinstance(self._system, _Step):
             raise ArgumentError("second derivatives are those of a step: give linearize dt= as well")
         return SecondOrder(*self._system.made, about, self._system.inputs, B)
 
     def _changes(self, state: State, changes: np.ndarray) -> np.ndarray:
-        """Images of changes (c, nb, 12) of the state of linearisation, and of those of the inputs."""
+        """Return the changes that changes (c, nb, 12) of the linearised ``state``, and then each input, lead to."""
         self._system.place(state)
         return self._system.changes(changes)
 
 
 def commanded(mechanism: Mechanism) -> list[int]:
-    """Numbers of the forces that have an input, but for those that move a coordinate."""
+    """Return the numbers of the forces that have an input, except forces that prescribe a coordinate."""
     forces = enumerate(mechanism.forces)
     return [k for k, force in forces if isinstance(force, Commanded) and not force.constraint]
 
 
 def elements_of(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
-    """Elements (m,) of the inputs, and the spans (m,) over which their efforts are close to linear."""
+    """Return the elements (m,) of the inputs, and the spans (m,) over which their efforts are close to linear."""
     of_force = mechanism.compiled.force.tolist()
     forces = commanded(mechanism)
     spans = [mechanism.forces[k].input_span for k in forces]  # type: ignore[attr-defined]
@@ -325,15 +328,15 @@ class _System:
         raise NotImplementedError
 
     def changes(self, changes: np.ndarray) -> np.ndarray:
-        """(c + m, nb, ...) what changes (c, nb, 12) of the state, and those of the inputs, lead to."""
+        """Return the changes (nb, ..., c + m) caused by changes (c, nb, 12) of the state and by each of m inputs."""
         raise NotImplementedError
 
     def read(self, changes: np.ndarray) -> np.ndarray:
-        """(2 n, c + m) changes of x' by `changes`."""
+        """Return the changes (2 n, c + m) of x' from the result of `changes`."""
         raise NotImplementedError
 
     def offset(self) -> np.ndarray:
-        """(2 n,) x' of the state itself."""
+        """Return x' (2 n,) of the state itself."""
         raise NotImplementedError
 
 
@@ -399,7 +402,7 @@ class _Continuous(_System):
         self.velocity = ws.velocity[compiled.slot].copy()
 
     def _start(self, velocity: np.ndarray) -> None:
-        """Momenta, and rates of the sums that constraints keep, of velocities (nb, 6) in kernel order."""
+        """Set momenta, and rates of the sums that constraints keep, from velocities (nb, 6) in kernel order."""
         plan, ws = self.compiled.plan, self.ws
         ws.momentum[:, :3] = plan.bodies.mass[:, None] * velocity[:, :3]
         ws.momentum[:, 3:] = np.einsum("nab,nb->na", plan.bodies.inertia, velocity[:, 3:])
@@ -410,13 +413,13 @@ class _Continuous(_System):
 
     def changes(self, changes: np.ndarray) -> np.ndarray:
         compiled, ws = self.compiled, self.ws
-        found = np.zeros((len(changes) + len(self.inputs[0]), len(compiled.order), 6))
-        given = np.ascontiguousarray(changes[:, compiled.order])
+        accelerations = np.zeros((len(changes) + len(self.inputs[0]), len(compiled.order), 6))
+        in_kernel_order = np.ascontiguousarray(changes[:, compiled.order])
         place_anew(compiled.plan, ws, 0)
-        acceleration_changes(compiled.plan, ws, self.work, self.bend, self.inputs, given, found)
+        acceleration_changes(compiled.plan, ws, self.work, self.bend, self.inputs, in_kernel_order, accelerations)
         self.acceleration = ws.increment_body[compiled.slot].copy()
         self.along = np.concatenate([changes, np.zeros((len(self.inputs[0]), *changes.shape[1:]))])
-        return found[:, compiled.slot]
+        return accelerations[:, compiled.slot]
 
     def read(self, changes: np.ndarray) -> np.ndarray:
         return self.coordinates.flow_changes(self.along, changes, self.velocity, self.acceleration)

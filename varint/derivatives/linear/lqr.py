@@ -44,12 +44,12 @@ class Regulator(Shown):
     eigenvalues: np.ndarray
 
     def inputs(self, state: State) -> dict[str, float]:
-        """The inputs at a state by name of the commanded force, each in the unit of that force: N or N m for motors."""
-        given = self.system.input - self.K @ self.system.coordinates(state)
-        return dict(zip(self.system.inputs, given.tolist(), strict=True))
+        """Return the inputs at a state by name of the force, each in the unit of its force: N or N m for motors."""
+        inputs = self.system.input - self.K @ self.system.coordinates(state)
+        return dict(zip(self.system.inputs, inputs.tolist(), strict=True))
 
     def closed_loop(self, mechanism: Mechanism) -> Mechanism:
-        """The mechanism with the feedback as the inputs of its forces, which `simulate` holds from node to node."""
+        """Return the mechanism with the feedback as inputs of its forces; `simulate` holds them from node to node."""
         of_type(mechanism, Mechanism, "mechanism", ArgumentError)
         if missing := [name for name in self.system.inputs if name not in mechanism.force_index]:
             raise ArgumentError(f"'{mechanism.name}' has no force '{missing[0]}', which the regulator commands")
@@ -90,7 +90,7 @@ def lqr(
     order: int | None = None,
     scheme: str | None = None,
 ) -> Regulator:
-    """The gains that hold a mechanism at an equilibrium, stable or not, at the least cost (Kalman 1960).
+    """Find the gains that hold a mechanism at an equilibrium, stable or not, at the least cost (Kalman 1960).
 
     Parameters
     ----------
@@ -145,20 +145,24 @@ def lqr(
     return Regulator(system, K, cost, np.linalg.eigvals(A - B @ K).astype(complex))
 
 
-def _weight(given: ArrayLike | None, size: int, what: str, least: float) -> np.ndarray:
-    """A symmetric weight (size, size) whose eigenvalues are above ``least`` of the largest."""
-    if given is None:
+def _weight(entries: ArrayLike | None, size: int, name: str, least: float) -> np.ndarray:
+    """Return a symmetric weight (size, size) whose eigenvalues are at least ``least`` of the largest.
+
+    ``entries``: a number, a diagonal or the matrix; None: the unit matrix. With ``least`` zero, round-off below zero is
+    allowed. Raises ArgumentError, with ``name`` of the argument.
+    """
+    if entries is None:
         return np.eye(size)
     shapes, wanted = ((), (size,), (size, size)), f"a number, a diagonal ({size},), or of shape ({size}, {size})"
-    weight = in_a_shape(given, shapes, what, ArgumentError, wanted)
+    weight = in_a_shape(entries, shapes, name, ArgumentError, wanted)
     if weight.ndim < 2:
         weight = np.diag(np.broadcast_to(weight, size))
     if np.abs(weight - weight.T).max() > SEMIDEFINITE * np.abs(weight).max(initial=0.0):
-        raise ArgumentError(f"{what} must be symmetric")
+        raise ArgumentError(f"{name} must be symmetric")
     sizes = np.linalg.eigvalsh(weight)
     if sizes[0] < (least or -SEMIDEFINITE) * np.abs(sizes).max() or (least and sizes[-1] <= 0.0):
         wanted = "positive definite" if least else "positive semidefinite"
-        raise ArgumentError(f"{what} must be {wanted}, its least eigenvalue is {sizes[0]:.3g}")
+        raise ArgumentError(f"{name} must be {wanted}, its least eigenvalue is {sizes[0]:.3g}")
     return weight
 
 

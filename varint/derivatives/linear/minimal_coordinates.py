@@ -35,7 +35,7 @@ class Coordinates:
     motions: np.ndarray
 
     def read(self, state: State) -> np.ndarray:
-        """(2 n,) the coordinates of a nearby state, and their rates, from those of the state here."""
+        """Return the coordinates and rates (2 n,) of a nearby state, less the values of the state here."""
         here, motions = self.state, np.empty((2, *state.position.shape[:1], 6))
         np.subtract(state.position, here.position, out=motions[0, :, :3])
         np.subtract(state.velocity, here.velocity, out=motions[1, :, :3])
@@ -44,18 +44,18 @@ class Coordinates:
         return self.along(motions).T.ravel()
 
     def read_changes(self, state: State, changes: np.ndarray) -> np.ndarray:
-        """(2 n, c) changes of what `read` gives for a state, by changes (c, nb, 12) of its pose and velocity."""
+        """Return the changes (2 n, c) of `read` at a state by changes (c, nb, 12) of its pose and velocity."""
         pose, (_, after) = changes[..., :6].copy(), _turns(self.state, state)
         pose[..., 3:] = np.einsum("bij,cbj->cbi", after, pose[..., 3:])
         return np.concatenate([self.along(pose), self.along(changes[..., 6:])])
 
     def along(self, motions: np.ndarray) -> np.ndarray:
-        """(n, c) changes of the coordinates by motions (c, nb, 6)."""
+        """Return the changes (n, c) of the coordinates by motions (c, nb, 6)."""
         width = self.rows.shape[1] * 6
         return self.rows.reshape(-1, width) @ motions.reshape(-1, width).T
 
     def rows_at(self, state: State) -> np.ndarray:
-        """(n, nb, 6) changes of the coordinates that `read` gives for a state, by small motions of its bodies."""
+        """Return the changes (n, nb, 6) of the coordinates of `read`, at a state, by small motions of its bodies."""
         rows, (_, after) = self.rows.copy(), _turns(self.state, state)
         rows[..., 3:] = np.einsum("nbi,bij->nbj", rows[..., 3:], after)
         return rows
@@ -93,21 +93,24 @@ class Coordinates:
 
 
 def _turns(state: State, other: State) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation vectors (nb, 3) from one state to another, and (nb, 3, 3), see `turns_between`."""
+    """Return rotation vectors (nb, 3) from one state to another, and matrices (nb, 3, 3), see `turns_between`."""
     quats = (np.ascontiguousarray(each.quat_wxyz, dtype=float) for each in (state, other))
-    found = np.empty((len(state.position), 3)), np.empty((len(state.position), 3, 3))
-    turns_between(*quats, *found)
-    return found
+    turns = np.empty((len(state.position), 3)), np.empty((len(state.position), 3, 3))
+    turns_between(*quats, *turns)
+    return turns
 
 
 def moved(mechanism: Mechanism, state: State, change: np.ndarray) -> State:
-    """The state changed by (nb, 12) of pose and velocity, and put onto the joints; prescribed motions stay."""
+    """Return the state changed by ``change`` (nb, 12) of pose and velocity, with joints closed.
+
+    Prescribed joint coordinates and their rates stay.
+    """
     dx, turn, dv, dw = np.split(change, 4, axis=1)
     quat = quat_product(state.quat_wxyz, quat_from_vector(turn))
     guess = state.of_bodies(state.position + dx, quat, state.velocity + dv, state.angular_velocity + dw)
     driven = [force for force in mechanism.forces if force.constraint and force.commanded]
     held = [force.joint for force in driven if isinstance(force, AlongCoordinate)]
-    here, rates = (found(state) if held else {} for found in (mechanism.coordinates, mechanism.rates))
+    here, rates = (values(state) if held else {} for values in (mechanism.coordinates, mechanism.rates))
     return mechanism.assemble(
         guess, coordinates={name: here[name] for name in held}, rates={name: rates[name] for name in held}
     )
@@ -120,7 +123,7 @@ def check_moves(mechanism: Mechanism, coordinates: Coordinates) -> None:
 
 
 def coordinates_at(candidates: Candidates, ws: Workspace, work: Tangent, state: State) -> Coordinates:
-    """Coordinates about ``state``, which is pose 0 of the workspace and placed there; ``work``: scratch.
+    """Choose coordinates about ``state``, which is pose 0 of the workspace and placed there; ``work``: scratch.
 
     Raises StateError if the joint coordinates do not determine the motion.
     """
@@ -146,7 +149,7 @@ def coordinates_at(candidates: Candidates, ws: Workspace, work: Tangent, state: 
 
 
 def _condition(matrix: np.ndarray) -> float:
-    """Condition number of a square matrix, by the sums of columns; infinite if it has no inverse."""
+    """Return the condition number of a square matrix, by sums of columns; infinite if it has no inverse."""
     try:
         inverse = np.linalg.inv(matrix)
     except np.linalg.LinAlgError:
@@ -155,7 +158,7 @@ def _condition(matrix: np.ndarray) -> float:
 
 
 def mobility(mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarray) -> int:
-    """Degrees of freedom of the mechanism at a pose (nb, 3), (nb, 4), with all of its constraints."""
+    """Count the degrees of freedom of the mechanism at a pose (nb, 3), (nb, 4), with all of its constraints."""
     compiled = mechanism.compiled
     ws = workspace(compiled.plan, functions=compiled.functions)
     ws.position[0, :-1], ws.quat[0, :-1] = position[compiled.order], quat_wxyz[compiled.order]
@@ -166,7 +169,7 @@ def mobility(mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarray) 
 
 
 def _mobility(plan: Plan, ws: Workspace) -> int:
-    """Degrees of freedom of the mechanism, by the ranks that the solver found at the pose factored last."""
+    """Count the degrees of freedom by the ranks that the solver found at the pose that was factored last."""
     closed, closures = ws.released == 0.0, np.arange(plan.loops.node_row[0], plan.loops.node_row[-1])
     in_tree = closed.copy()
     in_tree[closures] = False
@@ -179,7 +182,10 @@ def _mobility(plan: Plan, ws: Workspace) -> int:
 
 
 def _independent(inverse_mass: np.ndarray, count: int) -> np.ndarray:
-    """So many coordinates that are independent, in their order, by Cholesky's method with pivots."""
+    """Choose up to ``count`` independent coordinates by Cholesky's method with pivots; return their numbers, rising.
+
+    ``inverse_mass`` (n, n): along the coordinates. A pivot is the first that is above `EARLY` of the largest.
+    """
     left, chosen = inverse_mass.copy(), np.zeros(len(inverse_mass), dtype=bool)
     for _ in range(count):
         size = np.where(chosen, 0.0, np.diag(left))

@@ -46,7 +46,7 @@ class Modes(Shown):
 
     @property
     def stable(self) -> bool:
-        """Whether no motion falls away, and none is free."""
+        """Whether all frequencies are positive: no motion falls away or is free."""
         return bool((self.frequency > 0).all())
 
     def _facts(self) -> Iterable[str]:
@@ -61,7 +61,7 @@ class Modes(Shown):
 
 
 def modes(mechanism: Mechanism, state: State | None = None) -> Modes:
-    """Frequencies and shapes of the small motions about an equilibrium, loops and redundant closures included.
+    """Find frequencies and shapes of small motions about an equilibrium, loops and redundant closures included.
 
     With the stiffness K of forces and reactions (exact, the curvature of the joints included), the mass M and the
     motions N that the joints allow: (N^T K N) a = omega^2 (N^T M N) a.

@@ -15,7 +15,7 @@ from varint.results.recorded_motion import RecordedMotion
 def moment_arms(
     motion: RecordedMotion | Mechanism, force: str, *, state: State | None = None
 ) -> dict[str, np.ndarray | float]:
-    """The derivative of the length of a `Tendon` or `Musculotendon` by the coordinates of the joints, m/rad or 1.
+    """Return the derivatives of the length of a `Tendon` or `Musculotendon` by joint coordinates, m/rad or 1.
 
     A tension F of the path acts on a coordinate with the generalised force -F times it; so a flexor of a coordinate
     that grows with flexion has a negative one. Each coordinate is varied by itself, with all bodies that the joint
@@ -59,7 +59,7 @@ def moment_arms(
 
 
 def moment_arm(trajectory: RecordedMotion, force: str, joint: str) -> np.ndarray:
-    """One entry of `moment_arms`, see `Trajectory.moment_arm`."""
+    """Return one entry of `moment_arms`, see `Trajectory.moment_arm`."""
     name = trajectory.mechanism.joint(joint).name
     arms = moment_arms(trajectory, force)
     if name not in arms:

@@ -63,7 +63,7 @@ class PeriodicOrbit(Shown):
 
     @property
     def stable(self) -> bool:
-        """Whether no small change grows: no multiplier is above one in size, but for those that are one twice."""
+        """Whether no multiplier exceeds one in size; slow growth along a double multiplier of one is not seen."""
         return bool((np.abs(self.multipliers) < 1.0 + NEUTRAL).all())
 
     def _facts(self) -> Iterable[str]:
@@ -84,7 +84,7 @@ def periodic_orbit(
     order: int | None = None,
     scheme: str | None = None,
 ) -> PeriodicOrbit:
-    """The periodic motion next to a guess, by Newton's method on the minimal coordinates of its start.
+    """Find the periodic motion next to a guess, by Newton's method on the minimal coordinates of its start.
 
     It is periodic in the steps of the integrator, exactly: their derivative is, too. Of a family of such motions, as
     those of a mechanism without damping by their energy, it is one that is near the guess.
@@ -151,11 +151,11 @@ def periodic_orbit(
 
 
 def _changes(force) -> bool:
-    """Whether a force changes with time by itself."""
+    """Return whether the input of a force changes with time: a constant rate, a function or a table."""
     if not isinstance(force, Commanded):
         return False
-    given = force.input
-    return force.constant_rate is not None or not isinstance(given, np.ndarray) or given.ndim > 0
+    input = force.input
+    return force.constant_rate is not None or not isinstance(input, np.ndarray) or input.ndim > 0
 
 
 class _Shot:
@@ -175,11 +175,11 @@ class _Shot:
         self.size = float(np.abs(self.gap / self.scale).max(initial=0.0))
 
     def monodromy(self) -> np.ndarray:
-        """(2 n, 2 n) of the coordinates about the start."""
+        """Return the changes (2 n, 2 n) of the coordinates about the start at the end, by changes at the start."""
         return self.coordinates.read_changes(self.end, self.ends)
 
     def by_step(self) -> np.ndarray:
-        """(2 n,) change of the end by the size of the step: a central difference."""
+        """Return the derivative (2 n,) of the end by the size of the step: a central difference."""
         ends = []
         for sign in (1.0, -1.0):
             run = TangentRun(*self.made, self.state, self.dt * (1.0 + sign * NUDGE), self.steps)
@@ -195,7 +195,7 @@ class _Shot:
 
 
 def _improved(shot: _Shot, fixed: bool) -> _Shot | None:
-    """The next iterate; None where the gap does not get smaller."""
+    """Return the next iterate, or None if the gap does not get smaller."""
     scale, n2 = shot.scale, len(shot.gap)
     matrix = (shot.monodromy() - np.eye(n2)) / scale[:, None] * scale
     if not fixed:

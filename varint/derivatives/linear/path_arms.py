@@ -17,7 +17,7 @@ from varint.step.workspace import workspace
 def path_arms(
     kinematics: TreeKinematics, forces: Sequence[str], motions: Iterable[tuple[np.ndarray, np.ndarray]]
 ) -> np.ndarray:
-    """(T, m, nq) derivatives of the lengths of m ``forces``, by name, at T ``motions`` (q, dq) of the tree.
+    """Return derivatives (T, m, nq) of the lengths of m ``forces``, by name, at T ``motions`` (q, dq) of the tree.
 
     Raises ArgumentError where one is not along a path, MechanismError where there is no such force.
     """

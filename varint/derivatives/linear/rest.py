@@ -39,7 +39,10 @@ class Rest:
     motions: np.ndarray
 
     def push(self, length: float) -> float:
-        """N m: what forces are large against, by weights and stiffness; ``length``, m: the size of the parts."""
+        """Return the torque, N m, against which forces are large: the largest weight times ``length``, or stiffness.
+
+        ``length``: size of the parts, m.
+        """
         by_body = np.abs(self.weight).reshape(-1, 6)[:, :3]
         return float(max(length * by_body.max(initial=0.0), np.abs(self.along(self.stiffness)).max(initial=0.0)))
 
@@ -49,12 +52,15 @@ class Rest:
         return self.motions.T @ self.force
 
     def along(self, matrix: np.ndarray) -> np.ndarray:
-        """(n, n) of a (6 nb, 6 nb) matrix, by the ``motions``."""
+        """Return a matrix (6 nb, 6 nb) reduced to the ``motions``: (n, n)."""
         return self.motions.T @ matrix @ self.motions
 
 
 def at_rest(mechanism: Mechanism, state: State) -> Rest:
-    """`Rest` at the pose of ``state`` and t = 0; hard stops take no part. Raises ArgumentError: laws with states."""
+    """Return `Rest` at the pose of ``state`` and t = 0; hard stops take no part.
+
+    Raises ArgumentError: laws with states.
+    """
     compiled = mechanism.compiled
     plan, order, nb = compiled.plan, compiled.order, compiled.plan.bodies.mass.size
     refuse(mechanism, USES["rest"])
@@ -90,7 +96,10 @@ def at_rest(mechanism: Mechanism, state: State) -> Rest:
 
 
 def _rows(plan, ws):
-    """(nr, 6 nb) of what is kept: rows of joints, and the sums of those of couplings and prescribed motions."""
+    """Return the Jacobian (nr, 6 nb) of the rows that take part.
+
+    The first row of a coupling or a prescribed motion is the sum of its rows; the others, and released rows, are zero.
+    """
     nb, nr = plan.bodies.mass.size, plan.rows.role.size
     G = np.zeros((nr, nb + 1, 6))
     for side in (0, 1):
@@ -103,7 +112,7 @@ def _rows(plan, ws):
 
 
 def _of_each_row(plan, share):
-    """Multipliers of all rows: those of a coupling have that of its first."""
+    """Set the multipliers ``share`` (nr,) of each constraint's rows to that of its first row; return ``share``."""
     for first, size in zip(plan.constraints.row, plan.constraints.size, strict=True):
         share[first : first + size] = share[first]
     return share

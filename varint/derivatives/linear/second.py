@@ -97,7 +97,7 @@ class SecondOrder:
         self.weights = np.concatenate([unit, unit, dt * dt * of_input])  # that move by one in a second: of errors
 
     def gradient(self, costate: np.ndarray, change: np.ndarray) -> np.ndarray:
-        """(2 n + m,) of costate . x' by x and u, where these are ``change`` (2 n + m,)."""
+        """Return the gradient (2 n + m,) of costate . x' by x and u, at ``change`` (2 n + m,) of x and u."""
         run, plan, n2 = self.run, self.run.compiled.plan, len(self.coordinates.names) * 2
         self._march(self.chart.state(change[:n2]), change[n2:])
         if run.march.ws.tape.events.count[0]:
@@ -131,7 +131,7 @@ class SecondOrder:
         self.run.march_on(1)
 
     def product(self, costate: np.ndarray, direction: np.ndarray, first: np.ndarray | None = None) -> np.ndarray:
-        """(2 n + m,) the second derivatives of costate . x' times a direction (2 n + m,).
+        """Return the second derivatives of costate . x' times a direction (2 n + m,).
 
         ``first``: the gradient at no change, where it is known. Raises StateError where the step is not smooth.
         """
@@ -153,12 +153,12 @@ class SecondOrder:
         return length * slopes.best
 
     def matrix(self, costate: np.ndarray) -> np.ndarray:
-        """(2 n + m, 2 n + m) by x and u."""
+        """Return the second derivatives (2 n + m, 2 n + m) of costate . x' by x and u."""
         units = np.eye(len(self.sizes))
-        first, found = self.gradient(costate, np.zeros(len(units))), np.zeros_like(units)
+        first, products = self.gradient(costate, np.zeros(len(units))), np.zeros_like(units)
         for k, unit in enumerate(units):
-            found[k] = self.product(costate, unit, first)
-        return 0.5 * (found + found.T)
+            products[k] = self.product(costate, unit, first)
+        return 0.5 * (products + products.T)
 
 
 class _Slopes:
@@ -187,11 +187,11 @@ class _Slopes:
         if len(self.fourth) < 2:
             return
         gain = (self.fourth[-1] - self.fourth[-2]) / 15.0
-        found, change, round_off = self.fourth[-1] + gain, self._size(gain), self._size(self.first) / t
-        scale, uneven = self._size(found), self._size(self.even[-2] - 4.0 * self.even[-1]) / (2.0 * t)
+        slope, change, round_off = self.fourth[-1] + gain, self._size(gain), self._size(self.first) / t
+        scale, uneven = self._size(slope), self._size(self.even[-2] - 4.0 * self.even[-1]) / (2.0 * t)
         tolerated = NOISE * round_off
         if change <= ENOUGH * scale + tolerated and uneven <= UNEVEN * scale + tolerated and change < self.least:
-            self.best, self.least = found, change
+            self.best, self.least = slope, change
         self.settled = self.least <= GOOD * scale + ROUND_OFF * round_off or change > 2.0 * self.least
 
     def _size(self, gradient: np.ndarray) -> float:
@@ -209,9 +209,9 @@ class _Held(Commands):
         self.moved, self._moving = run.commands.moved, run.commands._moving
 
     def at(self, nodes: np.ndarray) -> np.ndarray:
-        """(2, T, ne), whatever the nodes."""
+        """Return values and rates (2, T = 1, ne) of the first node, whatever the nodes."""
         return np.array([self.values + self.change, self.rates])
 
     def within(self, times: np.ndarray) -> np.ndarray:
-        """(..., m) of functions of time."""
+        """Return values (..., m) of the inputs that are functions of time."""
         return self.run.within(times) + self.change[[element for element, _ in self.of_time]]

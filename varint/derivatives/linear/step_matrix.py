@@ -77,7 +77,7 @@ class StepMatrix(Shown):
 
 
 def step_matrix(mechanism: Mechanism, state: State | None, dt: float) -> StepMatrix:
-    """Newton's matrix of one step of order 2 from ``state``, exact, at the solution of the step.
+    """Return Newton's matrix of one step of order 2 from ``state``, exact, at the solution of the step.
 
     Rows of efforts, which the block LDU of the package adds for forces between bodies, are not in it: their changes are
     in D. Redundant rows of loops are, so that the matrix is then singular.
@@ -105,8 +105,8 @@ def step_matrix(mechanism: Mechanism, state: State | None, dt: float) -> StepMat
     run.march_on(1)
     plan, tape = run.compiled.plan, run.march.ws.tape
     if tape.events.count[0] or tape.count[0] != 1:
-        what = "meets a hard stop" if tape.events.count[0] else "is too long for the motion"
-        raise StateError(f"a step of {dt:g} s of '{mechanism.name}' {what}: take a shorter one, or another state")
+        problem = "meets a hard stop" if tape.events.count[0] else "is too long for the motion"
+        raise StateError(f"a step of {dt:g} s of '{mechanism.name}' {problem}: take a shorter one, or another state")
     ws = run.aside
     upper, h = play_stage(plan, ws, tape, 0)
     prepare_operator(plan, ws, 0.5 * h)
@@ -135,8 +135,8 @@ def _owners(mechanism: Mechanism, ws: Workspace) -> list[tuple[str, np.ndarray]]
     has_unknown[plan.compliant.joint_row] = True
     owners = []
     for n, each in enumerate(mechanism.joints):
-        own = np.flatnonzero((joint == n) & has_unknown)
-        owners += [(each.name, np.array([r])) for r in own]
+        numbers = np.flatnonzero((joint == n) & has_unknown)
+        owners += [(each.name, np.array([r])) for r in numbers]
     forces = compiled.force[plan.constraints.element]
     for c in np.argsort(forces, kind="stable"):
         first = plan.constraints.row[c]
@@ -149,11 +149,11 @@ def _owners(mechanism: Mechanism, ws: Workspace) -> list[tuple[str, np.ndarray]]
 def _matrix(
     plan: Plan, ws: Workspace, work: Tangent, step: StepSpan, order: np.ndarray, rows: list[np.ndarray]
 ) -> "csc_matrix":
-    """The derivative, by the operator of the kernels on eight unknowns at a time; bodies in ``order``."""
+    """Return the derivative of a step, from the kernels' operator on eight unknowns at a time; bodies in ``order``."""
     from scipy.sparse import csc_matrix, hstack
 
     nb, parts = order.size, []
-    size, firsts = 6 * nb + len(rows), np.array([own[0] for own in rows], dtype=int)
+    size, firsts = 6 * nb + len(rows), np.array([numbers[0] for numbers in rows], dtype=int)
     to_unknown = [_to_unknown(ws.velocity[i, 3:], 0.5 * step.h) for i in order]
     for first in range(0, size, WIDE):
         body, row = np.zeros((nb, 6, WIDE)), np.zeros((plan.rows.role.size, WIDE))
@@ -171,7 +171,7 @@ def _matrix(
 
 
 def _to_unknown(w: np.ndarray, half_step: float) -> np.ndarray:
-    """(6, 6) from changes (dv, dw) of a velocity to those of Newton's unknowns, dw = (c I + [u]) dphi."""
+    """Return the matrix (6, 6) from changes (dv, dw) of a velocity to Newton's unknowns: dw = (c I + [u]) dphi."""
     x, y, z = half_step * w
     turn = np.sqrt(1.0 - x * x - y * y - z * z) * np.eye(3) + np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     out = np.eye(6)

@@ -71,23 +71,23 @@ class TangentRun:
         return self.run.state()
 
     def coordinates(self) -> Coordinates:
-        """Minimal coordinates about the present node."""
+        """Return minimal coordinates about the present node."""
         self.place()
         if self.candidates is None:
             self.candidates = Candidates(self.mechanism)
         return coordinates_at(self.candidates, self.aside, self.work, self.state())
 
     def advance(self, steps: int, changes: np.ndarray) -> np.ndarray:
-        """March so many steps; changes (n, nb, 12) of pose and velocity at the present node become those at the next.
+        """March ``steps`` steps; return changes at the new node from ``changes`` (n, nb, 12) at the present one.
 
-        In the order of the description. Raises ConvergenceError where a step could not be solved.
+        Of pose and velocity, in the order of the description. Raises ConvergenceError where a step could not be solved.
         """
         carried = self._momenta(changes)
         self.carry(steps, carried)
         return self._velocities(carried)
 
     def carry(self, steps: int, changes: np.ndarray) -> None:
-        """The same for changes of pose and momenta in kernel order, in place."""
+        """March ``steps`` steps; carry changes (n, nb, 12) of pose and momenta, in kernel order, in place."""
         most = max(1, ROOM // self.stages)
         while steps:
             piece = min(steps, most)
@@ -96,9 +96,10 @@ class TangentRun:
             steps -= piece
 
     def carried(self, changes: np.ndarray, inputs: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """(n + m, nb, 12) changes at the present node by those (n, nb, 12) before the steps that were marched last.
+        """Return changes (n + m, nb, 12) at the present node, by changes before the steps that were marched last.
 
-        ``inputs``: elements (m,) and spans (m,), see `carry_forward`; their changes follow the others.
+        ``changes`` (n, nb, 12): before these steps. ``inputs``: elements (m,) and spans (m,), see `carry_forward`;
+        their changes follow the others.
         """
         by_inputs = np.zeros((len(inputs[0]), *changes.shape[1:]))
         carried = self._momenta(np.concatenate([changes, by_inputs]))
@@ -116,29 +117,32 @@ class TangentRun:
         if not tape.events.count[0]:
             between((0, int(tape.count[0])), changes, states)
             return
-        given = self.mechanism, self.aside, self.work, self.drifts, self.stages, between
-        EventCarrier(*given).carry(tape, changes, states)
+        arguments = self.mechanism, self.aside, self.work, self.drifts, self.stages, between
+        EventCarrier(*arguments).carry(tape, changes, states)
 
     def _momenta(self, changes: np.ndarray) -> np.ndarray:
-        """Changes (n, nb, 12) of pose and momenta, in kernel order, of those of pose and velocity."""
-        bodies, found = self.compiled.plan.bodies, np.take(changes, self.compiled.order, axis=1)
-        found[..., 6:9] *= bodies.mass[:, None]
-        found[..., 9:] = np.einsum("nab,cnb->cna", bodies.inertia, found[..., 9:])
-        return found
+        """Return changes of pose and momenta, in kernel order, from changes (n, nb, 12) of pose and velocity."""
+        bodies, momenta = self.compiled.plan.bodies, np.take(changes, self.compiled.order, axis=1)
+        momenta[..., 6:9] *= bodies.mass[:, None]
+        momenta[..., 9:] = np.einsum("nab,cnb->cna", bodies.inertia, momenta[..., 9:])
+        return momenta
 
     def _velocities(self, changes: np.ndarray) -> np.ndarray:
-        """The inverse, at the present node."""
+        """Return changes of pose and velocity at the present node, from changes (n, nb, 12) of pose and momenta.
+
+        ``changes`` are in kernel order, the result is in that of the description.
+        """
         self.place()
         changes_of_velocities(self.compiled.plan, self.aside, self.work, changes)
         return changes[:, self.compiled.slot]
 
     def along(self, coordinates: Coordinates) -> np.ndarray:
-        """(2 n, nb, 12) changes of pose and velocity at the present node by its coordinates and their rates."""
+        """Return changes (2 n, nb, 12) of pose and velocity at the present node by its coordinates and their rates."""
         self.place()
         return basis_of(coordinates, self.compiled, self.aside, self.work)
 
     def march_on(self, steps: int) -> None:
-        """March so many steps, and keep their stages; raises ConvergenceError."""
+        """March ``steps`` steps, and keep their stages; raises ConvergenceError."""
         room, before = self._room(steps), self.run.checkpoint()
         while True:
             if len(self.march.ws.tape.h) < room:
@@ -163,11 +167,11 @@ class TangentRun:
             self.rests = self.mechanism.forces[self.compiled.force[element]].label
 
     def _room(self, steps: int) -> int:
-        """Room on the tape for the stages of so many steps."""
+        """Return the room on the tape for the stages of ``steps`` steps, with some to spare."""
         return int(SPARE * steps * self.stages) + 1
 
     def place(self) -> Workspace:
-        """The present node as pose 0 of the workspace aside."""
+        """Place the present node as pose 0 of the workspace aside; return this workspace."""
         plan, here = self.compiled.plan, self.march.ws
         take_node(plan, self.aside, here, self.march.pose)
         set_rows(plan, self.aside, 0, rows_state(here))
@@ -175,9 +179,10 @@ class TangentRun:
 
 
 def basis_of(coordinates: Coordinates, compiled: Compiled, ws: Workspace, work: Tangent) -> np.ndarray:
-    """(2 n, nb, 12) changes of pose and velocity by coordinates and their rates, in the order of the description.
+    """Return changes (2 n, nb, 12) of pose and velocity by coordinates and their rates.
 
-    The node is pose 0 of the workspace, with momenta and rates of targets, see `changes_of_velocities`.
+    Bodies are in the order of the description. The node is pose 0 of the workspace, with momenta and rates of targets,
+    see `changes_of_velocities`.
     """
     motions = coordinates.motions
     turning = np.zeros((*motions.shape[:2], 12))

@@ -53,12 +53,12 @@ class StageDuals:
     free: np.ndarray
 
     def by_loads(self, meshes: AttachedMeshes) -> np.ndarray:
-        """(2, n, 3) sigma and epsilon."""
-        found = np.zeros_like(self.x)
-        found[:, meshes.free] = self.free
+        """Return sigma and epsilon (2, n, 3)."""
+        duals = np.zeros_like(self.x)
+        duals[:, meshes.free] = self.free
         for k, sign in enumerate((-1.0, 1.0)):
-            found[k, meshes.held] = sign * meshes.velocities(self.momenta[k], self.rotation[k])
-        return found
+            duals[k, meshes.held] = sign * meshes.velocities(self.momenta[k], self.rotation[k])
+        return duals
 
 
 class NodeDuals(NamedTuple):
@@ -96,23 +96,23 @@ class MeshStage:
         self.mass, self.h = meshes.mass, h
 
     def back(self, both: np.ndarray, end: bool) -> np.ndarray:
-        """Gradients (3 n, k) by the places at the end or the start, of sigma and epsilon (2, 3 n, k)."""
+        """Return gradients (3 n, k) by the places at the end or the start, from sigma and epsilon (2, 3 n, k)."""
         total, change = both[0] + both[1], both[0] - both[1]
         sign = 1.0 if end else -1.0
         return sign * (self.M[:, None] * total + self.D @ change) + self.Q.T @ change
 
     def matrix(self, free: np.ndarray) -> csc_array:
-        """(3 f, 3 f) transpose of the derivatives of s of the ``free`` coordinates by their places at the end."""
+        """Return the transposed derivatives (3 f, 3 f) of s of the ``free`` coordinates by their places at the end."""
         whole = (diags_array(self.M) + self.Q + self.D).T.tocsc()
         return whole[free][:, free].tocsc()
 
     def loads(self) -> np.ndarray:
-        """(2, n, 3) s and e."""
+        """Return s and e (2, n, 3)."""
         moved, kick = self.mass[:, None] * self.velocity, 0.5 * self.h * self.force
         return np.array([moved - kick, moved + kick])
 
     def by_size(self, both: np.ndarray) -> float:
-        """Derivative by h, of sigma and epsilon (2, n, 3)."""
+        """Return the derivative by h, from sigma and epsilon (2, n, 3)."""
         moved = self.mass[:, None] * self.velocity / self.h
         kick = 0.5 * self.force + (self.D @ self.velocity.ravel()).reshape(-1, 3)
         return float(np.sum(both[0] * (-moved - kick) + both[1] * (kick - moved)))
@@ -177,7 +177,7 @@ class MeshAdjoint(Adjoint):
     def _solved(
         self, k: int, stage: MeshStage, alone: np.ndarray, after: np.ndarray, rotation: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Gradients by the momenta (nb, 6) at the start of stage k, by the poses (nb, 6) at its end, and mu (f, 3).
+        """Return gradients by the momenta (nb, 6) at the start of stage k, the poses (nb, 6) at its end, and mu (f, 3).
 
         ``alone`` (nb, 6): the first without the vertices; ``after`` (nb, 6): by the momenta at the end.
         """
@@ -197,22 +197,25 @@ class MeshAdjoint(Adjoint):
         known_pose = on_bodies[:, 0].reshape(-1, 6)
         known_pose[:, 3:] += lever[meshes.slots]
         first = alone.ravel()[self._motions] + answer @ known_pose.ravel()
-        own = np.linalg.solve(np.eye(count) - answer @ on_bodies[:, 1:], first)
-        found = np.zeros(alone.size)
-        found[self._motions] = known_pose.ravel() + on_bodies[:, 1:] @ own
+        by_momenta = np.linalg.solve(np.eye(count) - answer @ on_bodies[:, 1:], first)
+        by_pose = np.zeros(alone.size)
+        by_pose[self._motions] = known_pose.ravel() + on_bodies[:, 1:] @ by_momenta
         momenta = alone.copy()
-        momenta.ravel()[self._motions] = own
-        return momenta, found.reshape(-1, 6), (mu[:, 0] + mu[:, 1:] @ own).reshape(-1, 3)
+        momenta.ravel()[self._motions] = by_momenta
+        return momenta, by_pose.reshape(-1, 6), (mu[:, 0] + mu[:, 1:] @ by_momenta).reshape(-1, 3)
 
     def _answers(self, k: int) -> np.ndarray:
-        """(6 b, 6 b) gradients by the momenta at the start of stage k of the bodies alone, of those by poses."""
-        nb, found = len(self.by_start), np.zeros((self._motions.size, self._motions.size))
+        """Return gradients (6 b, 6 b) by the momenta at the start of stage k, one column for each gradient by a pose.
+
+        Those of the bodies alone, for unit gradients by the poses at the end.
+        """
+        nb, answers = len(self.by_start), np.zeros((self._motions.size, self._motions.size))
         for n, motion in enumerate(self._motions):
             unit, laws = np.zeros((nb, 12)), np.zeros_like(self.law_state)
             unit[divmod(int(motion), 6)] = 1.0
             self._carried(k, unit, laws, self._scratch)
-            found[:, n] = unit[:, 6:].ravel()[self._motions]
-        return found
+            answers[:, n] = unit[:, 6:].ravel()[self._motions]
+        return answers
 
     def _feed_vertices(self, k: int, by: np.ndarray) -> None:
         self.by_vertices[k] += by
@@ -239,18 +242,18 @@ class MeshAdjoint(Adjoint):
         self.duals = []
         motion, bodies = self.run.march.started, self.run.compiled.plan.bodies
         self.started = self.by_start[:, 6:].copy()
-        found = np.zeros_like(self.by_start)
+        by_bodies = np.zeros_like(self.by_start)
         for i, c, starts in self.run.starts:
-            found[i, c] = starts.of(self.start_value)
-        extra = velocity_of(bodies, found[:, 6:])
-        self.by_start[:, :6] += found[:, :6]
+            by_bodies[i, c] = starts.of(self.start_value)
+        extra = velocity_of(bodies, by_bodies[:, 6:])
+        self.by_start[:, :6] += by_bodies[:, :6]
         self.by_start[:, 6:] += extra
         self.by.mass[:] -= np.sum(extra[:, :3] * motion[:, :3], axis=1)
         self.by.inertia[:] -= extra[:, 3:, None] * motion[:, None, 3:]
         super().finish()
 
     def start_value(self, start: MeshStart) -> float:
-        """The product of the gradients at the start with what vertices start with, and add to the momenta there."""
+        """Return the product of the gradients at the start with the start of the vertices and their momenta."""
         meshes = start.meshes
         mass, free, held = meshes.mass[:, None], meshes.free, meshes.held
         of_free = np.sum(self.free[0] * start.x[free]) + np.sum(self.free[1] * mass[free] * start.v[free])

@@ -75,11 +75,14 @@ class MeshNumbers:
         self.own = {body.name: body.mesh for body in soft_meshes(run.mechanism)}
 
     def is_own(self, number: Number) -> bool:
-        """Whether nothing but a deformable body or net depends on a number."""
+        """Return whether nothing but a deformable body or net depends on a number."""
         return number.field is not None and number.field.item.name in self.own and self._of_force(number)
 
     def by(self, number: Number) -> Derivative | None:
-        """A function (k, adjoint) for the derivative, of the number's shape, of objective k; None: no mesh depends."""
+        """Return a function (k, adjoint) for the derivative of objective k by a number; None if no mesh depends on it.
+
+        The derivative has the shape of the number.
+        """
         if number.series is not None:
             return None
         if number.field is not None:
@@ -95,7 +98,7 @@ class MeshNumbers:
         return lambda k, adjoint: of_shape(number, [part.of(lambda each: each.value(k, adjoint)) for part in parts])
 
     def start(self, mechanism: Mechanism) -> MeshStart:
-        """The start of the vertices of a changed mechanism, whose bodies start where those of the run do."""
+        """Return the start of the vertices of a changed mechanism; its bodies start where the bodies of the run do."""
         return MeshStart(AttachedMeshes(mechanism, self.run.compiled), *self.run.bodies_at_start, self.run.march.given)
 
     def _of_force(self, number: Number) -> bool:
@@ -108,7 +111,7 @@ class MeshNumbers:
         return changed
 
     def _by_each(self, number: Number) -> Derivative:
-        """Derivatives by a field of a net that has one number for each spring or particle.
+        """Return a function for the derivatives by a field of a net with one number for each spring or particle.
 
         Along the run all numbers change at once, as each acts by itself. Their effect on the start, which depends on
         all of them together, is found for one number after another.
@@ -123,13 +126,13 @@ class MeshNumbers:
         names = [force.name for force in mechanism.forces if force.name in self.own]
         counts = [len(getattr(mesh, "points" if kind == "vertices" else "elements")) for mesh in meshes.meshes]
         first = int(np.sum(counts[: names.index(name)]))
-        own = slice(first, first + counts[names.index(name)])
+        place = slice(first, first + counts[names.index(name)])
         at_start = number.field.attribute in AT_START
         starts = by_differences(number, mechanism, self.start) if at_start else []
 
         def derivative(k: int, adjoint: Adjoint) -> np.ndarray:
             assert isinstance(adjoint, MeshAdjoint)
-            along = _array_of(stages, lambda each: getattr(each.sums(k), kind)[own])
+            along = _array_of(stages, lambda each: getattr(each.sums(k), kind)[place])
             return along + [each.of(adjoint.start_value) for each in starts] if starts else along
 
         return derivative
@@ -144,13 +147,13 @@ class ChangedMeshes:
         self.sum = MotionSum(numbers.objectives, self._add)
 
     def sums(self, k: int) -> MeshSums:
-        """The sums for objective k, without the term of the start; after the backward pass."""
-        found = self.sum.totals[k]
-        assert isinstance(found, MeshSums)
-        return found
+        """Return the sums for objective k, without the term of the start; after the backward pass."""
+        sums = self.sum.totals[k]
+        assert isinstance(sums, MeshSums)
+        return sums
 
     def value(self, k: int, adjoint: Adjoint) -> float:
-        """The scalar for objective k; after the backward pass."""
+        """Return the scalar for objective k; after the backward pass."""
         assert isinstance(adjoint, MeshAdjoint)
         return self.sums(k).total + adjoint.start_value(self.start)
 
@@ -179,26 +182,26 @@ class ChangedMeshes:
 
     def _add_node(self, node: NodeDuals, total: MeshSums) -> None:
         meshes = self.meshes
-        found = [meshes.velocities(each, node.rotation) for each in (node.momenta, node.velocity)]
-        total.vertices[meshes.held] -= meshes.mass[meshes.held] * np.sum(found[0] * found[1], axis=1)
+        velocities = [meshes.velocities(each, node.rotation) for each in (node.momenta, node.velocity)]
+        total.vertices[meshes.held] -= meshes.mass[meshes.held] * np.sum(velocities[0] * velocities[1], axis=1)
         by_x, by_v = node.by_vertices
         if not node.by_vertices.any():
             return
         x, v = np.zeros((2, *by_x.shape))  # the places of free vertices stay zero: no number changes them along the run
         meshes.place(node.position, node.rotation, x)
-        v[meshes.held] = found[1]
+        v[meshes.held] = velocities[1]
         # the momenta of the run over the mass, to first order: a step of a mass may be longer than small masses
         share = meshes.mass[meshes.free] / self.numbers.run.march.meshes.mass[meshes.free]
         v[meshes.free] = (2.0 - share)[:, None] * node.free
         total.vertices[:] += np.sum(by_x * x + by_v * v, axis=1)
 
 
-def _array_of(found: Differences, value: Callable[[ChangedMeshes], np.ndarray]) -> np.ndarray:
-    """`Differences.of` for values that are arrays."""
+def _array_of(changed: Differences, value: Callable[[ChangedMeshes], np.ndarray]) -> np.ndarray:
+    """Return the derivative of ``value``, an array, as `Differences.of` does of a number."""
 
     def at(share: float) -> np.ndarray:
-        if share not in found.made:
+        if share not in changed.made:
             raise MechanismError(OTHER_PARTS)  # as when it was made: `differences` then takes the other side
-        return value(found.made[share])
+        return value(changed.made[share])
 
-    return np.asarray(differences(at, found.step))
+    return np.asarray(differences(at, changed.step))

@@ -19,10 +19,10 @@ class MeshStageDerivatives(ImplicitStage):
 
     def _derivatives(self, inverse: InverseDynamics) -> tuple[Any, Any, Any, np.ndarray, np.ndarray]:
         assert isinstance(inverse, MeshInverse)
-        found = inverse.by_motion()
-        if not all(np.isfinite(part.data).all() for part in found[:3]):
+        derivatives = inverse.by_motion()
+        if not all(np.isfinite(part.data).all() for part in derivatives[:3]):
             raise NoDerivative
-        return found
+        return derivatives
 
     def _of_joints(self, K: Any) -> np.ndarray:
         nq = self.nq
@@ -35,12 +35,12 @@ class MeshStageDerivatives(ImplicitStage):
         return K[:nq, :nq].toarray() - self.above @ self.followed
 
     def _solved(self, tau: np.ndarray, sigma: np.ndarray, back: bool) -> tuple[np.ndarray, np.ndarray]:
-        own, free = np.split(tau, [self.nq])
+        of_joints, free = np.split(tau, [self.nq])
         if back:
-            joints, rows = super()._solved(own - self.followed.T @ free, sigma, back)
+            joints, rows = super()._solved(of_joints - self.followed.T @ free, sigma, back)
             return np.append(joints, self._vertices(free - self.above.T @ joints, "T")), rows
         alone = self._vertices(free, "N")
-        joints, rows = super()._solved(own - self.above @ alone, sigma, back)
+        joints, rows = super()._solved(of_joints - self.above @ alone, sigma, back)
         return np.append(joints, alone - self.followed @ joints), rows
 
     def _vertices(self, right: np.ndarray, transposed: str) -> np.ndarray:

@@ -17,28 +17,28 @@ BodiesAtStart = tuple[np.ndarray, np.ndarray, np.ndarray]  # positions, rotation
 class MeshStart:
     """The start of all vertices, with bodies at ``position`` (nb + 1, 3), ``rotation``, of velocities ``motion``.
 
-    ``given``: of the vertices, see `start_along`.
+    ``start``: of the vertices, see `start_along`.
 
     x, v : (n, 3) m, m/s
     """
 
     def __init__(
         self, meshes: AttachedMeshes, position: np.ndarray, rotation: np.ndarray, motion: np.ndarray,
-        given: np.ndarray | None,
+        start: np.ndarray | None,
     ) -> None:  # fmt: skip
         self.meshes, self.rotation = meshes, rotation
-        self.x, self.v = start_along(meshes, position, rotation, motion, given)
+        self.x, self.v = start_along(meshes, position, rotation, motion, start)
 
 
 MovedStart = tuple[int, int, Differences[MeshStart]]
 
 
 def moved_starts(
-    meshes: AttachedMeshes, bodies: BodiesAtStart, length: float, given: np.ndarray | None
+    meshes: AttachedMeshes, bodies: BodiesAtStart, length: float, start: np.ndarray | None
 ) -> list[MovedStart]:
-    """Slot of a body that holds vertices, number 0 to 11 of an entry of its state, starts changed along that.
+    """Return slot of a body that holds vertices, number 0 to 11 of an entry of its state, starts changed along that.
 
-    ``length``: size of a part, m. ``given``: see `MeshStart`.
+    ``length``: size of a part, m. ``start``: see `MeshStart`.
     """
     position, rotation, motion = bodies
     fastest = max(1.0, float(np.abs(motion).max(initial=0.0)))
@@ -52,6 +52,6 @@ def moved_starts(
             turns[i] = turns[i] @ matrix_from_vector(share * np.eye(3)[c - 3])
         else:
             speeds[i, c - 6] += share
-        return MeshStart(meshes, places, turns, speeds, given)
+        return MeshStart(meshes, places, turns, speeds, start)
 
     return [(i, c, Differences(partial(moved, i, c), steps[c])) for i in meshes.slots.tolist() for c in range(12)]

@@ -57,6 +57,6 @@ class MeshTape(MaximalTape):
     def _go(self, layout: Layout) -> int:
         largest = super()._go(layout)
         # of the bodies alone: `MeshAdjoint.finish` adds the derivatives of what the vertices add
-        own = momentum_of(self.compiled.plan.bodies, self.march.started)
-        self.begin = self.begin._replace(momentum=own)
+        momentum = momentum_of(self.compiled.plan.bodies, self.march.started)
+        self.begin = self.begin._replace(momentum=momentum)
         return largest

@@ -35,7 +35,7 @@ class Derivatives:
         ]
 
     def stage(self, step: Step, stage: Stage) -> StageDerivatives:
-        """Derivatives of a stage; raises ArgumentError if there are none."""
+        """Return the derivatives of a stage; raises ArgumentError if they are not finite."""
         self.equations.use(step.tree)
         kind = self.kind if stage.s else ExplicitStage
         try:
@@ -48,13 +48,16 @@ class Derivatives:
             ) from None
 
     def of_bodies(self, tree: Tree, motion: Motion) -> np.ndarray:
-        """(nb, 12, 2 nq) of the bodies, see `InverseDynamics.body_changes`."""
+        """Return changes (nb, 12, 2 nq) of bodies by coordinates and rates, see `InverseDynamics.body_changes`."""
         self.equations.use(tree)
         q, rates = (part[: self.equations.nq] for part in motion)
         return self.inverse.body_changes(q, rates)
 
     def between_charts(self, k: int) -> np.ndarray | None:
-        """(2 N, 2 N) of places and rates at the start of step ``k`` by those before; None where no chart changes."""
+        """Return the matrix (2 N, 2 N) from changes at the end of a step to changes at the start of step ``k``.
+
+        Of places and rates; None if no chart changes between the two.
+        """
         (tree, before), step = self.ends[k], self.run.steps[k]
         count, nq = len(before[0]), self.equations.nq
         moved = np.zeros(nq, dtype=bool)
@@ -65,15 +68,18 @@ class Derivatives:
         both = np.concatenate([moved, moved])
         old = self.of_bodies(tree, before).reshape(-1, 2 * nq)[:, both]
         new = self.of_bodies(step.tree, step.start).reshape(-1, 2 * nq)[:, both]
-        found, among = np.eye(2 * count), np.tile(with_vertices_unmarked(moved, count), 2)
-        found[np.ix_(among, among)] = np.linalg.lstsq(new, old, rcond=None)[0]
-        return found
+        matrix, among = np.eye(2 * count), np.tile(with_vertices_unmarked(moved, count), 2)
+        matrix[np.ix_(among, among)] = np.linalg.lstsq(new, old, rcond=None)[0]
+        return matrix
 
 
 def carry_forward(
     run: ReducedTape, start: Motion, changes: Sequence[Sequence[Change]] | None = None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Changes of places and rates (N,) at the run's nodes by those of its ``start`` and ``changes`` of its stages."""
+    """Return changes of places and rates (N,) at the run's nodes, from ``start`` and ``changes`` of its stages.
+
+    ``start``: changes of places and rates (N,) at the start of the run.
+    """
     derivatives, e = Derivatives(run), run.equations
     nq, ns = len(start[0]), e.law_state.size
     driven, steady = (with_vertices_unmarked(marks, nq) for marks in (e.driven_columns, steady_columns(e)))
@@ -88,11 +94,11 @@ def carry_forward(
         for slot, (own_q, own_v, own_I) in enumerate((before, (q, v, I))):
             motion[SLOTS * slot], motion[SLOTS * slot + 1], integral[SLOTS * slot + 2] = own_q, own_v, own_I
         for n, stage in enumerate(step.stages):
-            given = step.shape.d[n] @ motion, step.shape.e[n] @ motion, step.shape.integral[n] @ integral
+            of_stage = step.shape.d[n] @ motion, step.shape.e[n] @ motion, step.shape.integral[n] @ integral
             more = changes[k][n] if changes else None
             place = SLOTS * (n + 2)
             motion[place], motion[place + 1], integral[place + 2] = derivatives.stage(step, stage).forward(
-                *given, start[0], more
+                *of_stage, start[0], more
             )
         before = q, v, I
         ends.append((*(step.shape.end[:2] @ motion), step.shape.end[2] @ integral))
@@ -115,14 +121,14 @@ class CarriedBack:
         nq, ns = len(run.start[0]), e.law_state.size
         steady, driven = (with_vertices_unmarked(marks, nq) for marks in (steady_columns(e), e.driven_columns))
         starts = np.zeros((count + 1, 2 * nq)), np.zeros((count + 1, ns))
-        given = {node.steps: by for node, by in zip(run.nodes, by_nodes, strict=True)}
+        by_node = {node.steps: by for node, by in zip(run.nodes, by_nodes, strict=True)}
         self.duals: list[list[Change]] = [[] for _ in run.steps]
         by_start = np.zeros(nq)
         for k in reversed(range(-1, count)):
             by_end, by_I = starts[0][k + 1], starts[1][k + 1]
             if k + 1 < count and (chart := derivatives.between_charts(k + 1)) is not None:
                 by_end = chart.T @ by_end
-            by_end = by_end + given.get(k + 1, 0.0)
+            by_end = by_end + by_node.get(k + 1, 0.0)
             if k < 0:
                 break
             for place, by_motion, by_integral in self._step(derivatives, k, by_end, by_I, by_start):
@@ -136,7 +142,10 @@ class CarriedBack:
     def _step(
         self, derivatives: Derivatives, k: int, by_end: np.ndarray, by_I: np.ndarray, by_start: np.ndarray
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Derivatives by places and rates (2 N,), and integrals, at the start of step k - 1, and of step k."""
+        """Yield k - 1 and k, each with derivatives by the start of that step.
+
+        By places and rates (2 N,), and by integrals (ns,).
+        """
         step, (q, v) = derivatives.run.steps[k], np.split(by_end, 2)
         motion, integral = (np.zeros((step.shape.d.shape[1], width)) for width in (len(q), len(by_I)))
         motion += np.outer(step.shape.end[0], q) + np.outer(step.shape.end[1], v)

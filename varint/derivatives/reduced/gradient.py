@@ -1,8 +1,8 @@
 """The gradient of an objective of a run in reduced coordinates.
 
-The run is done once by an implicit scheme and its stages are kept. The gradient goes back along them, exactly
-(reduced/adjoint.py); what a number of the description changes is the derivative of one scalar, by differences of the
-description (reduced/residuals.py), as in maximal coordinates (gradient.py).
+The run is done once, by an implicit scheme or an explicit pair, and its stages are kept. The gradient goes back along
+them, exactly (reduced/adjoint.py). The derivative by a number of the description is that of one scalar, by differences
+of the description (reduced/residuals.py), as in maximal coordinates (gradient.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -73,9 +73,9 @@ def gradient(
     prescribed: Mapping[str, Callable] | None = None,
     chart: str = EXPONENTIAL,
 ) -> Gradient:
-    """The derivatives of an objective of a run by its start and by the numbers of its mechanism (docs/redmax.md).
+    """Differentiate an objective of a run by its start and by the numbers of its mechanism (docs/redmax.md).
 
-    Those of the steps are exact, those of description and objective are central differences of fourth order.
+    Derivatives of the steps are exact; for description and objective they are central differences of fourth order.
 
     Parameters
     ----------
@@ -117,23 +117,23 @@ def gradient(
 
 
 def _of_run(arguments: Arguments) -> RunGradient:
-    """The gradient for arguments of `gradient`."""
-    given = arguments.values
-    mechanism, objective, times, parameters = (given[name] for name in TAKEN)
-    of_mechanism, scheme = given["of_mechanism"], given["scheme"]
+    """Return the gradient for arguments of `gradient`."""
+    values = arguments.values
+    mechanism, objective, times, parameters = (values[name] for name in TAKEN)
+    of_mechanism, scheme = values["of_mechanism"], values["scheme"]
     function_of(objective, "objective", ArgumentError)
-    made, own = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
+    made, parameter_numbers = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
     if not isinstance(mechanism, Problem):
         choice(scheme, SCHEMES, "scheme", ArgumentError)
         arguments = arguments.replaced(mechanism=made, integrator=scheme)
     problem, method = posed(arguments, Reduced, only=True, integrator=DEFAULT)
-    asked = given["with_respect_to"]
+    asked = values["with_respect_to"]
     names = [asked] if isinstance(asked, str) else asked
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
     check_names(names)
     starts = START, START_Q, START_RATES
     sought = [name for name in names if name not in starts]
-    numbers = {name: own[name] if name in own else number_of(made, name) for name in sought}
+    numbers = {name: parameter_numbers[name] if name in parameter_numbers else number_of(made, name) for name in sought}
     kind = SCHEMES[choice(method.integrator, SCHEMES, "integrator", ArgumentError)]
     refuse(made, USES["reduced gradient"])
     refuse(made, method.use)
@@ -157,24 +157,24 @@ def _of_run(arguments: Arguments) -> RunGradient:
     kinked = {name: {WHOLE if numbers[name].value.ndim else 0} for name in inputs.names}
     for name in names:
         if name == START:
-            found: list[Any] = [StateGradient(*np.split(each.by_first_state(), 4, axis=1)) for each in adjoints]
+            slopes: list[Any] = [StateGradient(*np.split(each.by_first_state(), 4, axis=1)) for each in adjoints]
         elif name in (START_Q, START_RATES):
-            found = [each.by_coordinates(first)[name == START_RATES] for each in adjoints]
+            slopes = [each.by_coordinates(first)[name == START_RATES] for each in adjoints]
         else:
-            found, at_kink = _by_number(numbers[name], adjoints, state, motions.forces)
+            slopes, at_kink = _by_number(numbers[name], adjoints, state, motions.forces)
             if at_kink and name not in kinked:
                 kinked[name] = at_kink
         if of_mechanism and name in numbers:
             itself = by_itself(objective, numbers[name], made, states, alone)
-            found = [through + direct for through, direct in zip(found, itself, strict=True)]
-        by[name] = stacked(found, not value.ndim)
+            slopes = [through + direct for through, direct in zip(slopes, itself, strict=True)]
+        by[name] = stacked(slopes, not value.ndim)
     return RunGradient(Gradient(value if value.ndim else float(value), by, states), numbers, kinked, jumps, motions)
 
 
 def _by_number(
     number: Number, adjoints: Sequence[ReducedAdjoint], state: State | ReducedState | None, at_kinks: set[int]
 ) -> tuple[list["float | np.ndarray"], set[int]]:
-    """The derivatives by a number of the description, of its shape, and its components by which the run is at a kink.
+    """Return derivatives by a number of the description, of its shape, and its components at which the run kinks.
 
     ``state`` as in `gradient`; ``at_kinks``: forces whose laws are at kinks. At a bound differences do not show them.
     """
@@ -189,7 +189,7 @@ def _by_number(
 
     laws, share = mechanism.compiled.plan.laws, share_of_steps(number, mechanism)
     smooth = bool((laws.kind == SPRING).all()) and not mechanism.compiled.plan.loads.kind.size
-    parts, found, kinked = by_differences(number, mechanism, scalars, share), [], set()
+    parts, by_objective, kinked = by_differences(number, mechanism, scalars, share), [], set()
     for k in range(len(adjoints)):
         slopes = []
         for n, part in enumerate(parts):
@@ -208,8 +208,8 @@ def _by_number(
             if kink > MATTERS * float(np.abs(by_stage).sum()):
                 kinked.add(n)
             slopes.append(part.of(partial(_beside_stages, k)) + float(by_stage.sum()) / part.step)
-        found.append(of_shape(number, slopes))
-    return found, kinked
+        by_objective.append(of_shape(number, slopes))
+    return by_objective, kinked
 
 
 def _beside_stages(k: int, made: list[tuple[float, np.ndarray]]) -> float:
@@ -228,14 +228,14 @@ def _start_of(mechanism: Mechanism, state: State | ReducedState | None) -> State
 
 
 def _is_input(number: Number, mechanism: Mechanism) -> bool:
-    """Whether it is the input of a law, one value a node."""
+    """Return whether ``number`` is the input of a law, with one value a node."""
     return number.value.ndim == 1 and number.series is not None and not mechanism.forces[number.series].constraint
 
 
 def _by_input(number: Number, adjoint: ReducedAdjoint, state: State | ReducedState | None) -> tuple[np.ndarray, bool]:
-    """The derivative (steps + 1,) by an input: of each stage by its own, which is linear between the nodes.
+    """Return the derivative (steps + 1,) by an input, and whether the run stands at a kink by it.
 
-    And whether the run stands at a kink by it.
+    Each stage has a derivative by its own input, which is linear between the nodes.
     """
     run, step, made = adjoint.run, float(number.steps.max()), dict[float, np.ndarray]()
 
@@ -246,10 +246,10 @@ def _by_input(number: Number, adjoint: ReducedAdjoint, state: State | ReducedSta
         return made[share][stages]
 
     slopes, kink = slopes_of(values, sum(len(each.stages) for each in run.steps), 1.0, rounded=True)
-    found, inputs = np.zeros(number.value.shape), run.equations.inputs
+    by_nodes, inputs = np.zeros(number.value.shape), run.equations.inputs
     assert inputs is not None
     for stage, slope in zip((stage for each in run.steps for stage in each.stages), slopes / step, strict=True):
         left, share = inputs.place(stage.t)
-        found[left] += (1.0 - share) * slope
-        found[left + 1] += share * slope
-    return found, kink > MATTERS * float(np.abs(slopes).sum())
+        by_nodes[left] += (1.0 - share) * slope
+        by_nodes[left + 1] += share * slope
+    return by_nodes, kink > MATTERS * float(np.abs(slopes).sum())

@@ -35,11 +35,11 @@ class LawStages:
                 each.totals[k] = each.add(0, OfLaws(by), each.totals[k])
 
     def _gradients(self, adjoints: Sequence[ReducedAdjoint]) -> list[ByNumbers]:
-        """The gradients by laws of all stages, with what acts there; fills the tape."""
+        """Return the gradients by efforts and states of laws of all stages, with values and rates; fills the tape."""
         run, e, plan = self.run, self.run.equations, self.compiled.plan
         inverse, laws, count = inverse_of(e), plan.laws, sum(len(step.stages) for step in run.steps)
         self.tape = tape = allocate(Tape, workspace_sizes(plan, 1, count, False))
-        found, first, states = [by_numbers(plan, count) for _ in adjoints], laws.sum_first, e.law_state.size
+        gradients, first, states = [by_numbers(plan, count) for _ in adjoints], laws.sum_first, e.law_state.size
         measured, ends = slice(first[0], first[-1]), plan.measures.body[first[0] : first[-1]]
         n = 0
         for k, step in enumerate(run.steps):
@@ -49,7 +49,7 @@ class LawStages:
                 work, span = e.ws.efforts, stage.s or 0.5 * AT_ONCE
                 tape.h[n], tape.share[n] = 2.0 * span, stage.t / self.dt
                 tape.input[n], tape.state[n] = work.input, stage.integral
-                for by, adjoint in zip(found, adjoints, strict=True):
+                for by, adjoint in zip(gradients, adjoints, strict=True):
                     dual = adjoint.back.duals[k][m]
                     motion = np.vstack([inverse.motion_along(dual.tau[: e.nq]), np.zeros(6)])  # the world's last
                     along = np.einsum("msk,msk->m", work.gradient[measured], motion[ends])
@@ -57,7 +57,7 @@ class LawStages:
                     by.state[n, :states] = dual.integral / (2.0 if stage.s else AT_ONCE)
                     by.value[n], by.rate[n] = work.sum_value, work.sum_rate
                 n += 1
-        return found
+        return gradients
 
 
 class OfLaws:

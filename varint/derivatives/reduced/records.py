@@ -36,7 +36,7 @@ class ReducedSetting:
     def equations(
         self, mechanism: Mechanism, state: State | ReducedState, charts: Mapping[str, str] | None = None
     ) -> tuple[Equations, np.ndarray, np.ndarray]:
-        """The equations of ``mechanism``, and q and rates (nq,) of ``state``; ``charts``: those to start in."""
+        """Return the equations of ``mechanism``, and q and rates (nq,) of ``state``; ``charts``: to start in."""
         motions = prescribed_motions(mechanism, Span(self.steps, self.dt, self.steps * self.dt))
         acting = self.steps, self.dt, self.force, self.torque, motions
         drives = motions | dict(self.prescribed)
@@ -49,11 +49,11 @@ class ReducedSetting:
 
 
 def steady_columns(equations: Equations) -> np.ndarray:
-    """(nq,) whether a coordinate goes on at a constant rate from where the run starts."""
-    found = np.zeros(equations.nq, dtype=bool)
+    """Return whether each coordinate (nq,) moves on at a constant rate from where the run starts."""
+    steady = np.zeros(equations.nq, dtype=bool)
     for drive in equations.drives:
-        found[drive.columns] = isinstance(drive.function, Steady)
-    return found
+        steady[drive.columns] = isinstance(drive.function, Steady)
+    return steady
 
 
 class Stage(NamedTuple):

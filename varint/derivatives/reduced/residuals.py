@@ -59,7 +59,7 @@ class Described:
         self._trees: dict[tuple, Tree] = {}
 
     def _use(self, tree: Tree) -> None:
-        """Work in the charts of ``tree``, one of the run's."""
+        """Use the charts of ``tree``, one of the run's."""
         key = tuple(tree.charts.items())
         if key not in self._trees:
             same = tree.charts == self.equations.tree.charts
@@ -67,19 +67,19 @@ class Described:
         self.equations.use(self._trees[key])
 
     def residual(self, step: Step, stage: Stage) -> Change:
-        """tau, sigma and the integrals at the end of a stage of the run."""
+        """Return tau, sigma and the integrals at the end of a stage of the run."""
         e = self.equations
         joints, parts = slice(e.nq), (stage.x.copy(), stage.rates.copy(), stage.second.copy())
         x, rates, second = e.imposed(stage.t, stage.x[joints], stage.rates[joints])
         second = np.where(e.driven_columns, second, stage.second[joints])
-        for part, own in zip(parts, (x, rates, second), strict=True):
-            part[joints] = own
+        for part, of_joints in zip(parts, (x, rates, second), strict=True):
+            part[joints] = of_joints
         e.integrate_from(stage.integral, stage.s)
         tau, sigma = residuals(self.inverse, stage.t, parts, stage.multiplier)
         return Change(tau, sigma, (e.law_state if stage.s else e.flow).copy())
 
     def residuals(self) -> Iterator[list[Change]]:
-        """`residual` of the stages of each step."""
+        """Yield `residual` of all stages, a list for each step."""
         targets = self.equations.targets.copy()
         for step in self.run.steps:
             self._use(step.tree)
@@ -87,7 +87,7 @@ class Described:
             yield [self.residual(step, stage) for stage in step.stages]
 
     def state(self, node: ReducedNode) -> State:
-        """The bodies at a node of the run."""
+        """Return the bodies at a node of the run."""
         e = self.equations
         self._use(node.tree)
         q, rates = (part[: e.nq] for part in node.motion)
@@ -96,13 +96,13 @@ class Described:
         return e.state()
 
     def vertices(self, node: ReducedNode) -> np.ndarray:
-        """(2, n, 3) places and velocities of all vertices at a node of the run, after `state`."""
+        """Return places and velocities (2, n, 3) of all vertices at a node of the run, after `state`."""
         q, rates = (part[self.equations.nq :] for part in node.motion)
         assert isinstance(self.inverse, MeshInverse)
         return np.array([self.inverse.places(q), self.inverse.velocities(rates)])
 
     def vertices_at_start(self) -> MeshStart:
-        """The start of all vertices, with the coordinates of the joints those of the run."""
+        """Return the start of all vertices, with the joints at the coordinates of the run."""
         e = self.equations
         self._use(self.run.tree)
         e.place_and_move(*self.run.joints_at_start)
@@ -111,33 +111,33 @@ class Described:
 
 
 def _near(tree: Tree, motion: Motion, first: Motion) -> Motion:
-    """q and rates (nq,) of the same state, with the turns and rotation vectors nearest to those of ``first``."""
+    """Return q and rates (nq,) of the same state, with turns and rotation vectors nearest to ``first``."""
     q, rates = motion[0].copy(), motion[1].copy()
     for kind, column in zip(tree.nodes.motion, tree.nodes.column, strict=True):
         if kind == REVOLUTE:
             q[column] -= 2.0 * np.pi * np.round((q[column] - first[0][column]) / (2.0 * np.pi))
         elif kind == BALL:
-            own = slice(column, column + 3)
-            size = np.linalg.norm(q[own])
-            other = q[own] * (1.0 - 2.0 * np.pi / size) if size else q[own]
-            if np.linalg.norm(other - first[0][own]) < np.linalg.norm(q[own] - first[0][own]):
-                w = vector_subspace(q[own]) @ rates[own]
-                q[own] = other
-                rates[own] = np.linalg.solve(vector_subspace(q[own]), w)
+            ball = slice(column, column + 3)
+            size = np.linalg.norm(q[ball])
+            other = q[ball] * (1.0 - 2.0 * np.pi / size) if size else q[ball]
+            if np.linalg.norm(other - first[0][ball]) < np.linalg.norm(q[ball] - first[0][ball]):
+                w = vector_subspace(q[ball]) @ rates[ball]
+                q[ball] = other
+                rates[ball] = np.linalg.solve(vector_subspace(q[ball]), w)
     return q, rates
 
 
 def by_bodies_and_free(run: ReducedTape, by_vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A gradient ``by_vertices`` (2, n, 3) as one by the bodies (nb, 12), in kernel order, and by free ones (2, 3 nf).
+    """Return a gradient ``by_vertices`` (2, n, 3) as one by bodies (nb, 12) and one by free vertices (2, 3 nf).
 
-    With the bodies of the equations where they are now.
+    Bodies are in kernel order, and where those of the equations are now.
     """
     assert run.meshes
     e, meshes = run.equations, run.meshes.meshes
     by_x, by_v = by_vertices
-    found = np.hstack([meshes.wrenches(by_x, e.rotation), meshes.wrenches(by_v, e.rotation)])
-    found[:, 3:6] += meshes.leverage(e.velocity, by_v[meshes.held], e.rotation)
-    return found, by_vertices[:, meshes.free].reshape(2, -1)
+    by_bodies = np.hstack([meshes.wrenches(by_x, e.rotation), meshes.wrenches(by_v, e.rotation)])
+    by_bodies[:, 3:6] += meshes.leverage(e.velocity, by_v[meshes.held], e.rotation)
+    return by_bodies, by_vertices[:, meshes.free].reshape(2, -1)
 
 
 class ReducedAdjoint:
@@ -171,29 +171,29 @@ class ReducedAdjoint:
 
     def _add_start(self, inverse: MeshInverse, changes: np.ndarray) -> None:
         """Add the effect of the joints on where free vertices start; ``changes``: see `Derivatives.of_bodies`."""
-        e, found = self.run.equations, np.zeros(changes.shape[:2])
+        e, by_bodies = self.run.equations, np.zeros(changes.shape[:2])
         bodies = e.position.copy(), e.rotation.copy(), e.velocity.copy()
         for i, c, starts in moved_starts(inverse.meshes, bodies, e.compiled.length, self.run.given):
-            found[i, c] = starts.of(self._of_start)
-        of_q, of_rates = np.split(np.einsum("nk,nkq->q", found, changes), 2)
+            by_bodies[i, c] = starts.of(self._of_start)
+        of_q, of_rates = np.split(np.einsum("nk,nkq->q", by_bodies, changes), 2)
         self.by_q, self.by_rates = self.by_q + of_q, self.by_rates + of_rates
 
     def _of_start(self, start: MeshStart) -> float:
-        """The product of the gradients by the start of free vertices with it."""
+        """Return the product of the gradients by the start of free vertices with this start."""
         free = start.meshes.free
         return float(np.sum(self.by_free * [start.x[free], start.v[free]]))
 
     def by_first_state(self) -> np.ndarray:
-        """(nb, 12) by the state that the run starts from, bodies in the order of the description: the least."""
+        """Return the least gradient (nb, 12) by the state at the start of the run, in the order of the description."""
         run = self.run
         of_bodies = Derivatives(run).of_bodies(run.tree, run.start)
         nb, _, width = of_bodies.shape
         by = np.concatenate([self.by_q, self.by_rates])
-        found = np.linalg.lstsq(of_bodies.reshape(-1, width).T, by, rcond=None)[0]
-        return found.reshape(nb, 12)[run.equations.compiled.slot]
+        least = np.linalg.lstsq(of_bodies.reshape(-1, width).T, by, rcond=None)[0]
+        return least.reshape(nb, 12)[run.equations.compiled.slot]
 
     def by_coordinates(self, state: State | ReducedState) -> Motion:
-        """Derivative by the initial coordinates and rates (nq,) of the ``state``, free rotations as vectors."""
+        """Return derivatives by initial coordinates and rates (nq,) of the ``state``, free rotations as vectors."""
         run = self.run
         if all(chart == EXPONENTIAL for chart in run.tree.charts.values()):
             return self.by_q.copy(), self.by_rates.copy()
@@ -205,7 +205,7 @@ class ReducedAdjoint:
         return by_q, by_rates
 
     def beside_stages(self, other: Described) -> float:
-        """A function of the description that has with `by_stages` the same derivatives as the objective."""
+        """Return a scalar of the description that has, with `by_stages`, the same derivatives as the objective."""
         (q, rates), (first, first_rates) = other.start, self.run.joints_at_start
         total = self.by_q @ (q - first) + self.by_rates @ (rates - first_rates)
         law_start = other.equations.compiled.law_start - self.run.equations.compiled.law_start
@@ -221,11 +221,11 @@ class ReducedAdjoint:
         return float(total)
 
     def by_stages(self, other: Described) -> np.ndarray:
-        """(stages,) the residuals of all stages as ``other`` describes them, each with its dual."""
+        """Return the products (stages,) of the residuals, as ``other`` describes them, with their duals."""
         return np.array(
             [
                 sum(float(dual @ part) for dual, part in zip(duals, changes, strict=True))
-                for own, found in zip(self.back.duals, other.residuals(), strict=True)
-                for duals, changes in zip(own, found, strict=True)
+                for of_step, residuals in zip(self.back.duals, other.residuals(), strict=True)
+                for duals, changes in zip(of_step, residuals, strict=True)
             ]
         )

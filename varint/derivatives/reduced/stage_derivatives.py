@@ -47,21 +47,21 @@ class StageDerivatives(Protocol):
     """The derivatives of a stage, of its ends x, v, I by what it is given, d, e, j."""
 
     def forward(self, dd: np.ndarray, de: np.ndarray, dj: np.ndarray, start: np.ndarray, more: Change | None) -> Arrays:
-        """Changes of x, v (nq,) and I (ns,) by those of d, e, j, the ``start`` q (nq,) and the stage, ``more``."""
+        """Return changes of x, v (nq,) and I (ns,) by changes of d, e, j, of ``start`` q and of the stage, ``more``."""
 
     def back(self, by_x: np.ndarray, by_v: np.ndarray, by_I: np.ndarray) -> tuple[*Arrays, np.ndarray, Change]:
-        """The transpose of `forward`: by d, e, j, the start, and the changes of the stage."""
+        """Return the transpose of `forward`: by d, e, j, the start, and the changes of the stage."""
 
 
 def inverse_of(equations: Equations) -> InverseDynamics:
-    """Inverse dynamics of the joints, and of the free vertices of deformable bodies and nets."""
+    """Return inverse dynamics of the joints, and of the free vertices of deformable bodies and nets."""
     return MeshInverse(equations) if soft_meshes(equations.mechanism) else InverseDynamics(equations)
 
 
 def residuals(
     inverse: InverseDynamics, t: float, motion: tuple[np.ndarray, ...], multiplier: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """tau (N,) of the N coordinates of joints and free vertices, and sigma (m,), of a ``motion`` x, rates, second."""
+    """Return tau (N,) of joints and free vertices, and sigma (m,), of a ``motion`` x, rates, second."""
     nq = inverse.equations.nq
     if isinstance(inverse, MeshInverse):
         inverse.free = np.array([part[nq:] for part in motion])
@@ -70,7 +70,7 @@ def residuals(
 
 
 def with_vertices_unmarked(marks: np.ndarray, count: int) -> np.ndarray:
-    """(count,) the ``marks`` (nq,) of coordinates of joints, and False for those of free vertices."""
+    """Return the ``marks`` (nq,) of coordinates of joints, followed by False for free vertices: (count,)."""
     return np.append(marks, np.zeros(count - marks.size, dtype=bool))
 
 
@@ -103,11 +103,11 @@ class ImplicitStage:
         self.integral_by_q = s * slope[:, None] * flow_by_q
         self.by_targets = np.zeros((e.row_count, count))  # sigma by the start, which couplings keep
         self.by_targets[len(e.closures) :, : e.nq] = -e.baumgarte * e.couplings.rows(e.work.q)
-        own, G = self.free[: e.nq], inverse.rows() if e.row_count else self.by_targets[:, : e.nq]
-        self.unit = 1.0 / np.sqrt(self.tau_a.diagonal()[: e.nq][own])
+        free, G = self.free[: e.nq], inverse.rows() if e.row_count else self.by_targets[:, : e.nq]
+        self.unit = 1.0 / np.sqrt(self.tau_a.diagonal()[: e.nq][free])
         K = self._of_joints(s * s * self.tau_q + s * tau_v + self.tau_a)
-        K = K[np.ix_(own, own)] * np.outer(self.unit, self.unit)
-        G, C = G[:, own] * self.unit, (s * self.sigma_q + sigma_v)[:, : e.nq][:, own] * self.unit
+        K = K[np.ix_(free, free)] * np.outer(self.unit, self.unit)
+        G, C = G[:, free] * self.unit, (s * self.sigma_q + sigma_v)[:, : e.nq][:, free] * self.unit
         self.row = 1.0 / max(np.linalg.norm(G, axis=1).max(initial=0.0), e.constraints.least_unit)
         none = np.zeros((e.row_count, e.row_count))
         self.matrix = np.block([[K, -self.row * G.T], [self.row * C, none]])
@@ -115,7 +115,7 @@ class ImplicitStage:
             raise NoDerivative
 
     def _derivatives(self, inverse: InverseDynamics) -> tuple[Any, Any, Any, np.ndarray, np.ndarray]:
-        """tau_q, tau_v, tau_a (N, N) and sigma_q, sigma_v (m, N), after an evaluation of the stage."""
+        """Return tau_q, tau_v, tau_a (N, N) and sigma_q, sigma_v (m, N), after an evaluation of the stage."""
         tau_q, sigma_q = inverse.derivatives(1.0, 0.0, 0.0)
         tau_v, sigma_v = inverse.derivatives(0.0, 1.0, 0.0)
         if not np.isfinite(tau_q).all():
@@ -123,16 +123,16 @@ class ImplicitStage:
         return tau_q, tau_v, inverse.equations.mass_matrix(), sigma_q, sigma_v
 
     def _of_joints(self, K: Any) -> np.ndarray:
-        """(nq, nq) the matrix of the joints, of K (N, N)."""
+        """Return the matrix (nq, nq) of the joints, from K (N, N)."""
         return K
 
     def _solved(self, tau: np.ndarray, sigma: np.ndarray, back: bool) -> tuple[np.ndarray, np.ndarray]:
-        """(N,) and (m,): the solution of the system above, or of its transpose."""
-        own, size = self.free[: self.nq], self.unit.size
-        right = np.concatenate([self.unit * tau[own], self.row * sigma])
-        found, of_joints = self._least(self.matrix.T if back else self.matrix, right), np.zeros(self.nq)
-        of_joints[own] = self.unit * found[:size]
-        return of_joints, self.row * found[size:]
+        """Return the solution (N,) and (m,) of the system above, or of its transpose."""
+        free, size = self.free[: self.nq], self.unit.size
+        right = np.concatenate([self.unit * tau[free], self.row * sigma])
+        solution, of_joints = self._least(self.matrix.T if back else self.matrix, right), np.zeros(self.nq)
+        of_joints[free] = self.unit * solution[:size]
+        return of_joints, self.row * solution[size:]
 
     def forward(self, dd: np.ndarray, de: np.ndarray, dj: np.ndarray, start: np.ndarray, more: Change | None) -> Arrays:
         s, free = self.s, self.free
@@ -156,7 +156,7 @@ class ImplicitStage:
         return np.where(free, by_d, 0.0), by_e, by_j, by_start, Change(-s * tau, -sigma, by_I)
 
     def _least(self, matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """The solution, the least one where rows are redundant."""
+        """Return the solution, the least one where rows are redundant."""
         if len(matrix) > self.unit.size:
             return np.linalg.lstsq(matrix, right, rcond=REDUNDANT)[0]
         return np.linalg.solve(matrix, right)
@@ -198,7 +198,7 @@ class ExplicitStage:
 
 
 def _of_states(e: Equations, width: int) -> Arrays:
-    """Derivatives by internal variables: tau (N, ns), and their flow (ns, N) by places and (ns,) by themselves.
+    """Return derivatives by internal variables: of tau (N, ns), and of flows (ns, N) by places, (ns,) by themselves.
 
     ``width``: N, of the coordinates of joints and of free vertices.
 
@@ -218,11 +218,11 @@ def _of_states(e: Equations, width: int) -> Arrays:
                 "input": work.input[plan.laws.element[f]],
                 "state": e.law_state[k],
             }
-            found = law.effort(*law.call_arguments(law.effort, values))
+            derivatives = law.effort(*law.call_arguments(law.effort, values))
             if law.flow:
                 flow, by_itself = law.flow(*law.call_arguments(law.flow, values))
-                found = *found, flow, 0.0, 0.0, by_itself
-            by_state, (flow_by_value, flow_by_rate, flow_by_state[k]) = found[3], found[5:]
+                derivatives = *derivatives, flow, 0.0, 0.0, by_itself
+            by_state, (flow_by_value, flow_by_rate, flow_by_state[k]) = derivatives[3], derivatives[5:]
             assert flow_by_rate == 0.0
             row = reduced_gradient(e, e.ws.efforts.gradient, which)
             tau[: e.nq, k], flow_by_q[k, : e.nq] = -by_state * row, flow_by_value * row

@@ -23,10 +23,10 @@ class Recorder(Protocol):
         """Integrator of the steps."""
 
     def vertices(self) -> np.ndarray:
-        """(2, 3 nf) places and velocities of free vertices at the present node."""
+        """Return places and velocities (2, 3 nf) of free vertices at the present node."""
 
     def up_to(self, number: int) -> Iterator[Step]:
-        """The steps up to the node of that number, or to the one that fails."""
+        """Yield the steps up to the node ``number``, or to the one that fails."""
 
 
 class _Kept(Stages):
@@ -86,7 +86,7 @@ class _Taping(Implicit):
         return end
 
     def _shape(self, h: float) -> StageShape:
-        """The factors of the next step, of size ``h``, by a step with unit vectors."""
+        """Return the factors of the next step, of size ``h``, from a step with unit vectors."""
         units = np.eye(SLOTS * 4)
         probe, stages = copy.copy(self), _Probe(units)
         probe.stages = stages  # type: ignore[assignment]
@@ -131,7 +131,7 @@ class ExplicitSteps:
         self.dt = setting.dt
 
     def vertices(self) -> np.ndarray:
-        """See `Recorder`: none."""
+        """See `Recorder`: trees have no vertices, (2, 0)."""
         return np.zeros((2, 0))
 
     def up_to(self, number: int) -> Iterator[Step]:
@@ -148,7 +148,7 @@ class ExplicitSteps:
                 i.settle()
 
     def _step(self, memory: dict[str, np.ndarray], t: float, y: np.ndarray) -> Step:
-        """The step from ``y`` at ``t`` that was done."""
+        """Return the step, just done, from ``y`` at ``t``."""
         i, e = self.integrator, self.integrator.equations
         solver, nq, h = i.solver, e.nq, i.t - t
         count = len(solver.B)

@@ -29,7 +29,7 @@ class ReducedTape:
         The scheme.
     state : State or ReducedState
         To start from.
-    setting : Setting
+    setting : ReducedSetting
     at : sequence of int
         Numbers of the nodes, rising; the run ends at the last one.
 
@@ -99,7 +99,7 @@ class ReducedTape:
         self.nodes.append(ReducedNode(number, len(self.steps), e.tree, (q, rates), state))
 
     def imposed(self, t: float, motion: Motion) -> Motion:
-        """``motion`` with the prescribed joints at time ``t``."""
+        """Impose the prescribed joints at time ``t``, s, on ``motion``; return the result."""
         nq = self.equations.nq
         q, rates, _ = self.equations.imposed(t, motion[0][:nq], motion[1][:nq])
         return np.append(q, motion[0][nq:]), np.append(rates, motion[1][nq:])
