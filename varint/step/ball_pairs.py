@@ -28,7 +28,7 @@ from varint.step.dense import lu_factor
 
 @njit(inline="always")
 def is_ball(plan, i):
-    """Whether body i and its tree joint are eliminated here."""
+    """Return whether body i and its tree joint are eliminated here."""
     joints, loops = plan.joints, plan.loops
     return (
         joints.pair[i] == 3
@@ -57,7 +57,7 @@ def write_ball(plan, ws, i, pose, at):
 
 @njit(inline="always")
 def factor_ball(plan, ws, i, low):
-    """Eliminate body i and its joint from the matrix; ``low`` as in `lower_pairs.factor_pair`."""
+    """Eliminate body i and its joint from the matrix in ``ws.ldu``; ``low`` as in `lower_pairs.factor_pair`."""
     D, E, V = ws.ldu.D[i], ws.ldu.S[i], ws.ldu.Y[i]
     upper, lower = ws.ldu.arm[0, i], ws.ldu.arm[low, i]
     e = turn_of(lower)
@@ -67,8 +67,8 @@ def factor_ball(plan, ws, i, low):
         b, c = (a + 1) % 3, (a + 2) % 3
         f, g = upper[3 + b], -upper[3 + c]
         B = add(vector(D[3 + a]), add(scale(f, vector(D[c])), scale(g, vector(D[b]))))
-        own = add(turn_of(D[3 + a]), cross(e, vector(D[3 + a])))
-        E[a, 0], E[a, 1], E[a, 2] = add(own, add(scale(f, turn_of(D[c])), scale(g, turn_of(D[b]))))
+        turned = add(turn_of(D[3 + a]), cross(e, vector(D[3 + a])))
+        E[a, 0], E[a, 1], E[a, 2] = add(turned, add(scale(f, turn_of(D[c])), scale(g, turn_of(D[b]))))
         V[a, 0], V[a, 1], V[a, 2] = B
     lu_factor(E, 3)
     v, w = vector(V[0]), vector(V[1])
@@ -114,7 +114,7 @@ def _add_row(entry, arm, row):
 
 @njit(inline="always")
 def _required(plan, ws, i, row, low):
-    """The translation b of the point that the right-hand sides of the joint's rows, in ``row``, require."""
+    """Return the translation b of the point that the right-hand sides of the joint, in ``row`` (nr,), require."""
     basis, first = ws.ldu.frame[low, i], natural(plan.joints.rows[i])
     x, y = scale(row[first], vector(basis[0])), scale(row[first + 1], vector(basis[1]))
     return add(add(x, y), scale(row[first + 2], vector(basis[2])))
@@ -122,7 +122,7 @@ def _required(plan, ws, i, row, low):
 
 @njit(inline="always")
 def _times(M, at, a):
-    """Return the product of the block of rows 0 to 2 of ``M``, from column ``at`` on, with the vector ``a``."""
+    """Return the product of the block of rows 0 to 2 of ``M`` (6, 6), from column ``at`` on, with the vector ``a``."""
     return (
         M[0, at] * a[0] + M[0, at + 1] * a[1] + M[0, at + 2] * a[2],
         M[1, at] * a[0] + M[1, at + 1] * a[1] + M[1, at + 2] * a[2],
@@ -132,7 +132,10 @@ def _times(M, at, a):
 
 @njit(inline="always")
 def forward_ball(plan, ws, i, low, body, row):
-    """Eliminate body i and its joint from the right-hand sides; leaves (f - A z, z) in that of the body."""
+    """Eliminate body i and its joint from the right-hand sides; leave (f - A z, z) in that of the body.
+
+    ``body`` (nb, 6) is changed, also at the parent; ``row`` (nr,) stays.
+    """
     x, M, E, parent = body[i], ws.ldu.D[i], ws.ldu.S[i], natural(plan.joints.parent[i])
     force, upper = vector(x), ws.ldu.arm[0, i]
     t = add(turn_of(x), cross(turn_of(upper), force))
@@ -150,7 +153,10 @@ def forward_ball(plan, ws, i, low, body, row):
 
 @njit(inline="always")
 def back_ball(plan, ws, i, low, body, row):
-    """Replace right-hand sides by the solution, after `forward_ball`; ``body[parent]`` holds the solution already."""
+    """Replace right-hand sides by the solution, after `forward_ball`; ``body[parent]`` holds the solution already.
+
+    In ``body`` (nb, 6), ``row`` (nr,).
+    """
     x, V, basis, arm = body[i], ws.ldu.Y[i], ws.ldu.frame[0, i], ws.ldu.arm[low, i]
     first, parent = natural(plan.joints.rows[i]), natural(plan.joints.parent[i])
     shift = _required(plan, ws, i, row, low)

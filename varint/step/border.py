@@ -29,7 +29,10 @@ def border_sizes(rows: int, bodies: int, nb: int, nr: int) -> dict[str, int]:
 
 @njit
 def rate_along(border, rows, r, body):
-    """Return row r of ``rows``, ``upper`` or ``lower`` of the border, times the motions ``body`` (nb, 6)."""
+    """Return row r of ``rows`` (n, bodies of a row, 6) of the border times the motions ``body`` (nb, 6).
+
+    ``rows``: ``upper`` or ``lower``.
+    """
     total = 0.0
     for s in range(border.body.shape[1]):
         i = natural(border.body[r, s])
@@ -40,7 +43,10 @@ def rate_along(border, rows, r, body):
 
 @njit
 def push_along(border, rows, r, share, body):
-    """Add a ``share`` of row r of ``rows``, ``upper`` or ``lower`` of the border, to the wrenches ``body`` (nb, 6)."""
+    """Add a ``share`` of row r of ``rows`` (n, bodies of a row, 6) of the border to the wrenches ``body`` (nb, 6).
+
+    ``rows``: ``upper`` or ``lower``.
+    """
     for s in range(border.body.shape[1]):
         i = natural(border.body[r, s])
         if i < body.shape[0]:
@@ -70,7 +76,7 @@ def bordered(solve):
         """Add V A^-1 U to ``border.block`` (n * n,), row after row.
 
         ``border.upper``, ``border.lower`` (n, bodies of a row, 6): U^T and V; ``scratch``: the one that ``solve``
-        takes.
+        takes. Also writes ``border.column_body``, ``border.column_row``.
         """
         n, body, row = border.count[0], border.column_body, border.column_row
         for c in range(n):
@@ -83,7 +89,10 @@ def bordered(solve):
 
     @njit
     def complete(plan, ws, border, step, scratch, body, row):
-        """Add A^-1 U y to the solution ``body`` (nb, 6), ``row`` (nr,); ``scratch``: the one that ``solve`` takes."""
+        """Add A^-1 U y to the solution ``body`` (nb, 6), ``row`` (nr,); ``scratch``: the one that ``solve`` takes.
+
+        The product stays in ``border.column_body`` and ``border.column_row``.
+        """
         column_body, column_row = border.column_body, border.column_row
         column_body[:] = 0.0
         column_row[:] = 0.0
@@ -110,7 +119,7 @@ def solve_border(
 ) -> None:
     """Complete x = A^-1 b in ``body`` (nb, 6), ``row`` (nr,) by a border, and write its ``y``.
 
-    ``step``: as in `solve_again`. ``factored``: whether the last factors of the border's block are used again.
+    ``step``: as in `solve_again`. ``factored``: whether the last factors in ``border.block`` are used again.
     """
     n, y = border.count[0], border.y
     if n == 0:

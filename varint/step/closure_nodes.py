@@ -10,7 +10,11 @@ from varint.step.dense import add_scaled6, rank_lu_factor, rank_lu_solve
 
 @njit
 def place_closures(plan, ws, G, H):
-    """Write the closures' own blocks into the fills of their bodies, their compliances into K."""
+    """Write the closures' own blocks into the fills of their bodies, their compliances into ``ws.ldu.K``.
+
+    ``G``, ``H`` (nr, 2, 6): their rows. Also sets ``ws.ldu.fill_lower``, ``ws.ldu.fill_upper`` and
+    ``ws.ldu.closure_scale``.
+    """
     ws.ldu.fill_lower[:] = 0.0
     ws.ldu.fill_upper[:] = 0.0
     ws.ldu.K[:] = 0.0
@@ -25,17 +29,18 @@ def place_closures(plan, ws, G, H):
 
 @njit
 def _block(plan, n):
-    """First row of node n and the end of them, where its block starts in K, how far its rows are apart there."""
+    """Return first row and end of the rows of node n, the start of its block in K, and the stride of rows there."""
     first, last = plan.loops.node_row[n], plan.loops.node_row[n + 1]
     return first, last, plan.loops.row_start[first] + first, plan.loops.node_high[n] - plan.loops.node_low[n]
 
 
 @njit
 def _chain_rows(plan, ws, n, has_top, row):
-    """Rows of node n with one effort: each gets the sum of all but for its own diagonal, which is one.
+    """Replace the rows of node n with one effort: each gets the sum of all but for its own diagonal, which is one.
 
-    Where it is zero the sum is a constraint: it stays in the first row, the others say that their efforts are its own.
-    ``has_top``: whether the node has a body as its top, whose fills are summed too.
+    In ``ws.ldu`` and ``row`` (nr,). Where the diagonal is zero the sum is a constraint: it stays in the first row, the
+    others say that their efforts are its own. ``has_top``: whether the node has a body as its top, whose fills are
+    summed too.
     """
     # With A_rj the gradients and s over the rows of one chain, the rows become
     #   an effort:     lambda_r + sum_s sum_j A_sj lambda_j = sum_s row_s   for each r: all efforts are the same one
@@ -54,8 +59,8 @@ def _chain_rows(plan, ws, n, has_top, row):
             for r in range(first, last):
                 total += ws.ldu.K[at + r * stride + j]
             for r in range(first, last):
-                own = 0.0 if constraint or r != begin + j else 1.0
-                ws.ldu.K[at + r * stride + j] = 0.0 if constraint and r > first else total + own
+                diagonal = 0.0 if constraint or r != begin + j else 1.0
+                ws.ldu.K[at + r * stride + j] = 0.0 if constraint and r > first else total + diagonal
         total = 0.0
         for r in range(first, last):
             total += row[r]
@@ -76,7 +81,8 @@ def _chain_rows(plan, ws, n, has_top, row):
 def _eliminate_node(plan, ws, n, row):
     """Eliminate the closure rows of node n from the later ones that it is coupled with; keep rank and last pivot.
 
-    Factor K_nn, row_n = K_nn^-1 row_n, K_nm = K_nn^-1 K_nm, K_mm -= K_mn K_nm, row_m -= K_mn row_n.
+    In ``ws.ldu`` and ``row`` (nr,): factor K_nn, row_n = K_nn^-1 row_n, K_nm = K_nn^-1 K_nm, K_mm -= K_mn K_nm, row_m
+    -= K_mn row_n.
     """
     first, last, start, stride = _block(plan, n)
     size, high, K, column, spare = (
@@ -109,7 +115,7 @@ def _eliminate_node(plan, ws, n, row):
 
 @njit
 def eliminate_nodes(plan, ws, i, body, row):
-    """Eliminate the closure nodes whose top is body i, the last of which is the world."""
+    """Eliminate the closure nodes whose top is body i, nb for the world."""
     has_top = i < plan.bodies.mass.size
     for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
         n = plan.loops.node_order[k]
@@ -122,7 +128,7 @@ def eliminate_nodes(plan, ws, i, body, row):
 
 @njit
 def _eliminate_node_again(plan, ws, n, i, body, row):
-    """The right-hand side of node n, whose top is i."""
+    """Bring the right-hand side past node n, whose top is i, by its factors: ``row`` (nr,) and ``body`` (nb, 6)."""
     ldu, loops = ws.ldu, plan.loops
     first, last = loops.node_row[n], loops.node_row[n + 1]
     for head in range(first, last):
@@ -154,36 +160,40 @@ def eliminate_nodes_again(plan, ws, i, body, row):
 
 @njit
 def _fold_node(plan, ws, n, i, body, row):
-    """Eliminate node n from its top i, whose fills are first the node's own, then those of later rows.
+    """Eliminate node n from its top i, whose fills are first the node's, then fills of later rows.
 
-    solved = K_nn^-1 F_ni, D -= F_in solved; for each later row m, F_mi -= K_mn solved, F_im -= F_in K_nm.
+    solved = K_nn^-1 F_ni, D -= F_in solved; for each later row m, F_mi -= K_mn solved, F_im -= F_in K_nm. All in
+    ``ws.ldu``; the right-hand side of the body, ``body`` (nb, 6), changes by the solved ``row`` (nr,) of the node.
     """
     first, last, start, stride = _block(plan, n)
-    size, own, rank, K = last - first, plan.loops.node_fill[n], ws.ldu.rank[n], ws.ldu.K
+    size, fill, rank, K = last - first, plan.loops.node_fill[n], ws.ldu.rank[n], ws.ldu.K
     scale, rows, columns = ws.ldu.closure_scale[first:last], ws.ldu.pivot[0, first:last], ws.ldu.pivot[1, first:last]
     solved, column, spare = ws.ldu.fill_joint_lower, ws.ldu.closure_column[0], ws.ldu.closure_column[1]
     for k in range(6):
         for e in range(size):
-            column[e] = ws.ldu.fill_lower[own + e, k]
+            column[e] = ws.ldu.fill_lower[fill + e, k]
         rank_lu_solve(K, start, stride, size, rank, scale, rows, columns, column, spare)
         for e in range(size):
-            solved[own + e, k] = column[e]
+            solved[fill + e, k] = column[e]
     for e in range(size):
-        up = ws.ldu.fill_upper[own + e]
+        up = ws.ldu.fill_upper[fill + e]
         add_scaled6(body[i], -row[first + e], up)
         for a in range(6):
-            add_scaled6(ws.ldu.D[i, a], -up[a], solved[own + e])
-    for e in range(own + size, plan.loops.fill_first[i + 1]):
+            add_scaled6(ws.ldu.D[i, a], -up[a], solved[fill + e])
+    for e in range(fill + size, plan.loops.fill_first[i + 1]):
         r = plan.loops.fill_row[e]
         if last <= r < plan.loops.node_high[n]:
             for k in range(size):
-                add_scaled6(ws.ldu.fill_lower[e], -K[plan.loops.row_start[r] + first + k], solved[own + k])
-                add_scaled6(ws.ldu.fill_upper[e], -K[plan.loops.row_start[first + k] + r], ws.ldu.fill_upper[own + k])
+                add_scaled6(ws.ldu.fill_lower[e], -K[plan.loops.row_start[r] + first + k], solved[fill + k])
+                add_scaled6(ws.ldu.fill_upper[e], -K[plan.loops.row_start[first + k] + r], ws.ldu.fill_upper[fill + k])
 
 
 @njit
 def substitute_node(node_row, node_high, row_start, K, n, row):
-    """row_n -= K_nm row_m."""
+    """Subtract K_nm row_m, of later rows m, from row_n of node n, in ``row`` (nr,).
+
+    ``node_row`` (nn + 1,), ``node_high`` (nn,), ``row_start`` (nr + 1,): see `Loops`; ``K`` (size,): see `Factors`.
+    """
     for r in range(node_row[n], node_row[n + 1]):
         total = row[r]
         for s in range(node_row[n + 1], node_high[n]):

@@ -14,7 +14,7 @@ from varint.step.rows import evaluate_rows
 
 @njit
 def mass_pivots(plan, D):
-    """Fill the body pivots (nb, 6, 6) with the mass matrices diag(m, m, m, J)."""
+    """Write the mass matrices diag(m, m, m, J) of the bodies to the pivots ``D`` (nb, 6, 6)."""
     for i in range(plan.bodies.mass.size):
         for a in range(6):
             for b in range(6):
@@ -27,7 +27,10 @@ def mass_pivots(plan, D):
 
 @njit
 def place(plan, ws, pose):
-    """Rotation matrices and rows of the pose; return the largest violation (m) of a joint."""
+    """Write rotation matrices and rows of the pose; return the largest violation (m) of a joint.
+
+    To ``ws.rotation``, ``ws.residual_row`` and ``ws.jacobian``; clears ``ws.efforts.summed``.
+    """
     for i in range(plan.bodies.mass.size):
         rotation_matrix(ws.quat[pose, i], ws.rotation[pose, i])
     evaluate_rows(plan, ws, ws.position[pose], ws.rotation[pose], ws.residual_row, ws.jacobian[pose])
@@ -42,7 +45,7 @@ def place(plan, ws, pose):
 
 @njit
 def follow_measured(plan, ws, position, rotation):
-    """`follow_products` of the joints along whose coordinates laws act."""
+    """Do `follow_products` for the joints along whose coordinates laws act."""
     for m in range(plan.rows.role.size, plan.measures.kind.size):
         if plan.measures.product[m] >= 0:
             follow(plan.products, ws.products, plan.measures.product[m], position, rotation, True)
@@ -60,7 +63,7 @@ def follow_products(plan, ws, position, rotation, choose=True):
 
 @njit
 def place_anew(plan, ws, pose):
-    """`place` where the coordinates of products of exponentials are not known."""
+    """Do `place` where the coordinates of products of exponentials are not known."""
     for i in range(plan.bodies.mass.size):
         rotation_matrix(ws.quat[pose, i], ws.rotation[pose, i])
     follow_products(plan, ws, ws.position[pose], ws.rotation[pose])
@@ -69,7 +72,10 @@ def place_anew(plan, ws, pose):
 
 @njit
 def place_node(plan, ws, position, quat):
-    """`place_anew` of a recorded node at pose 0: position (nb, 3), quat (nb, 4)."""
+    """Do `place_anew` for a recorded node at pose 0: position (nb, 3), quat (nb, 4).
+
+    They are copied to ``ws.position`` and ``ws.quat``. Returns the largest violation of a joint, m.
+    """
     for i in range(plan.bodies.mass.size):
         for k in range(3):
             ws.position[0, i, k] = position[i, k]
@@ -80,16 +86,19 @@ def place_node(plan, ws, position, quat):
 
 @njit
 def drift(plan, ws, position, quat, out):
-    """Largest violation (m) of the rows at each node: position (T, nb, 3), quat (T, nb, 4), out (T,)."""
+    """Write the largest violation (m) of the joints at each node to ``out`` (T,).
+
+    position (T, nb, 3), quat (T, nb, 4).
+    """
     for node in range(out.size):
         out[node] = place_node(plan, ws, position[node], quat[node])
 
 
 @njit
 def margins(plan, ws, position, quat, margin, rank):
-    """Square root of the smallest closure pivot (1: as far from singular as can be), and the rank, at each node.
+    """Write the square root of the smallest closure pivot (1: as far from singular as can be), and the rank.
 
-    ``margin``, ``rank`` (T,); position (T, nb, 3), quat (T, nb, 4).
+    Of each node, to ``margin``, ``rank`` (T,); position (T, nb, 3), quat (T, nb, 4).
     """
     for node in range(margin.size):
         place_node(plan, ws, position[node], quat[node])

@@ -29,17 +29,20 @@ def start_constraints(plan, ws, pose):
 
 
 @njit
-def set_node_targets(plan, ws, given):
-    """Set the targets of driven constraints at a node from its inputs, ``given`` (ne,); turns count from there."""
+def set_node_targets(plan, ws, inputs):
+    """Set the targets of driven constraints at a node from its inputs, ``inputs`` (ne,); turns count from there.
+
+    In ``ws.efforts.target`` and ``ws.efforts.value_near``.
+    """
     for c in range(plan.constraints.row.size):
         if plan.constraints.driven[c]:
             r = plan.constraints.row[c]
-            ws.efforts.target[r] = ws.efforts.value_near[r] = given[plan.constraints.element[c]]
+            ws.efforts.target[r] = ws.efforts.value_near[r] = inputs[plan.constraints.element[c]]
 
 
 @njit
 def set_node_rates(plan, ws, rates):
-    """Set the rates of the targets at a node, from those of its inputs, ``rates`` (ne,)."""
+    """Set ``ws.efforts.target_rate`` of all constraints at a node from the ``rates`` (ne,) of its inputs."""
     for c in range(plan.constraints.row.size):
         ws.efforts.target_rate[plan.constraints.row[c]] = rates[plan.constraints.element[c]]
 
@@ -55,7 +58,7 @@ def sum_of_constraint(plan, ws, c):
 
 @njit
 def follow_constraints(plan, ws, position, rotation):
-    """Take the values of the measures at a pose (nb + 1, 3), (nb + 1, 3, 3) into ``ws.efforts.value_near``."""
+    """Write the values of the measures at a pose (nb + 1, 3), (nb + 1, 3, 3) to ``ws.efforts.value_near``."""
     work = ws.efforts
     for c in range(plan.constraints.row.size):
         for r in range(plan.constraints.row[c], plan.constraints.row[c] + plan.constraints.size[c]):
@@ -65,9 +68,10 @@ def follow_constraints(plan, ws, position, rotation):
 
 @indirect(seconds=1, what="couplings and prescribed motions")
 def set_targets(plan: Plan, ws: Workspace, inputs: Inputs, node: int, share: float, dt: float) -> None:
-    """Targets (nr,) of driven constraints at ``node + share`` of ``dt``: cubics between the rows of the inputs.
+    """Set the targets (nr,) of driven constraints at ``node + share`` of ``dt``: cubics between rows of the inputs.
 
-    Their rates go to ``ws.efforts.target_rate_next``, and the rates of these to ``ws.pace.bend``.
+    In ``ws.efforts.target``; their rates go to ``ws.efforts.target_rate_next``, and the rates of these to
+    ``ws.pace.bend``.
     """
     work, (left, right) = ws.efforts, nodes_around(inputs, node)
     share, dt = share / inputs.width[0], dt * inputs.width[0]
@@ -98,7 +102,10 @@ def aim_constraints(plan: Plan, ws: Workspace, inputs: Inputs, when: Interval, h
 
 @indirect(seconds=1, what="couplings and prescribed motions")
 def finish_constraints(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
-    """Finish a stage: the works (ne,) of its impulses, at the rate where they act, then the rates (nr,) at its end."""
+    """Add the works (ne,) of the impulses of a stage, at the rate where they act; set the rates (nr,) at its end.
+
+    In ``ws.efforts.work`` and ``ws.efforts.target_rate``.
+    """
     work = ws.efforts
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]

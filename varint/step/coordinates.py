@@ -37,10 +37,10 @@ def compliant_rows(plan, ws, out):
 
 @njit
 def turns_between(quat, other, turn, after):
-    """Rotation vectors ``turn`` (nb, 3) from orientations (nb, 4) to others, up to pi, in axes of the bodies.
+    """Write rotation vectors ``turn`` (nb, 3) from orientations to others, up to pi, in axes of the bodies.
 
-    ``after`` (nb, 3, 3): their changes by small turns that follow them, the inverse of the right Jacobian,
-    I + [r] / 2 + c [r]^2.
+    ``quat``, ``other`` (nb, 4). ``after`` (nb, 3, 3): their changes by small turns that follow them, the inverse of the
+    right Jacobian, I + [r] / 2 + c [r]^2.
     """
     for i in range(turn.shape[0]):
         p, q = quat[i], other[i]

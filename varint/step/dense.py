@@ -13,7 +13,7 @@ WIDE, RIGHT = 8, 6  # columns of wide blocks: what vectors of four take at once;
 
 @njit
 def lu_factor(A, n):
-    """Factor the leading n x n block of ``A`` in place, without pivoting (VI Alg. 1, one block)."""
+    """Factor the leading n x n block of ``A`` (6, 6 or more) in place, without pivoting (VI Alg. 1, one block)."""
     for k in range(n):
         pivot = 1.0 / A[k, k]
         A[k, k] = pivot
@@ -26,7 +26,7 @@ def lu_factor(A, n):
 
 @njit
 def lu_solve(A, n, b):
-    """Overwrite ``b`` (n,) with the solution, ``A`` factored by `lu_factor` (VI Alg. 2)."""
+    """Overwrite ``b`` (n,) with the solution, ``A`` (6, 6 or more) factored by `lu_factor` (VI Alg. 2)."""
     for i in range(1, n):
         total = b[i]
         for j in range(i):
@@ -41,9 +41,10 @@ def lu_solve(A, n, b):
 
 @njit(inline="always")
 def lower_solve_columns(A, G, n, x, X):
-    """X (6, 8) = L^-1 [G_0^T, x], L that of ``A`` (6, 6) factored by `lu_factor`; G (n, 2, 6), n up to 6, x (6,).
+    """Write X (6, 8) = L^-1 [G_0^T, x], L that of ``A`` (6, 6) factored by `lu_factor`.
 
-    A row is made in registers: writing it number by number and reading it back as a vector would stall.
+    G (n, 2, 6), n up to 6, x (6,). A row is made in registers: writing it number by number and reading it back as a
+    vector would stall.
     """
     for i in range(6):
         b0 = G[0, 0, i] if n > 0 else 0.0
@@ -69,7 +70,7 @@ def lower_solve_columns(A, G, n, x, X):
 
 @njit(inline="always")
 def lower_solve_rows(A, H, n, y, Y):
-    """Y (n, 8) = L^-1 [H_1, y], L that of ``A`` factored by `lu_factor`; H (n, 2, 6), y (n,)."""
+    """Write Y (n, 8) = L^-1 [H_1, y], L that of ``A`` (6, 8) factored by `lu_factor`; H (n, 2, 6), y (n,)."""
     for i in range(n):
         b0, b1, b2, b3 = H[i, 1, 0], H[i, 1, 1], H[i, 1, 2], H[i, 1, 3]
         b4, b5, b6, b7 = H[i, 1, 4], H[i, 1, 5], y[i], 0.0
@@ -89,7 +90,7 @@ def lower_solve_rows(A, H, n, y, Y):
 
 @njit(inline="always")
 def upper_solve_wide(A, n, B):
-    """Overwrite the eight columns of ``B`` (n, 8) with U^-1 B, U that of ``A`` factored by `lu_factor`."""
+    """Overwrite the columns of ``B`` (n, 8) with U^-1 B, U that of ``A`` (6, 6 or more) factored by `lu_factor`."""
     for i in range(n - 1, -1, -1):
         b0, b1, b2, b3 = B[i, 0], B[i, 1], B[i, 2], B[i, 3]
         b4, b5, b6, b7 = B[i, 4], B[i, 5], B[i, 6], B[i, 7]
@@ -110,7 +111,7 @@ def upper_solve_wide(A, n, B):
 
 @njit
 def multiply_wide(H, side, X, n, S):
-    """S (n, 8) = H_side X with H (n, 2, 6), X (6, 8)."""
+    """Write S (n, 8) = H_side X with H (n, 2, 6), X (6, 8)."""
     for a in range(n):
         s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
         for k in range(6):
@@ -129,7 +130,7 @@ def multiply_wide(H, side, X, n, S):
 
 @njit
 def add_product_wide(G, side, Y, n, P):
-    """P (6, 6) += G_side^T Y with G (n, 2, 6), Y (n, 8), of which two columns are left out."""
+    """Add G_side^T Y to P (6, 6), with G (n, 2, 6), Y (n, 8), of which two columns are left out."""
     for a in range(6):
         p0, p1, p2, p3, p4, p5 = P[a, 0], P[a, 1], P[a, 2], P[a, 3], P[a, 4], P[a, 5]
         for r in range(n):
@@ -145,13 +146,13 @@ def add_product_wide(G, side, Y, n, P):
 
 @njit
 def dot6(a, b):
-    """Inner product of two vectors (6,)."""
+    """Return the inner product of two vectors (6,)."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
 @njit
 def add_scaled6(y, f, x):
-    """y += f x, vectors (6,)."""
+    """Add f x to y; ``x``, ``y`` (6,)."""
     for k in range(6):
         y[k] += f * x[k]
 
@@ -190,7 +191,7 @@ def pivoted_lu_factor(K, n, order, scale):
 
 @njit
 def pivoted_lu_solve(K, n, order, b):
-    """Overwrite ``b`` (n,) with the solution, ``K`` and ``order`` from `pivoted_lu_factor`."""
+    """Overwrite ``b`` (n,) with the solution; ``K`` (n * n,) and ``order`` (n,) from `pivoted_lu_factor`."""
     for i in range(n):
         b[i], b[order[i]] = b[order[i]], b[i]
     for i in range(n):
@@ -209,12 +210,12 @@ def pivoted_lu_solve(K, n, order, b):
 def rank_lu_factor(K, start, stride, n, scale, rows, columns):
     """Factor the n x n block at ``K[start:]`` with complete pivoting; return its numerical rank and last pivot.
 
-    Its rows are ``stride`` apart in ``K``. ``scale`` (n,): size of the terms that each entry of the diagonal is a sum
-    of, overwritten by the factors that bring them to one. The block is factored so scaled: pivots are then relative to
-    what they came from.
+    Its rows are ``stride`` apart in ``K`` (size,). ``scale`` (n,): size of the terms that each entry of the diagonal is
+    a sum of, overwritten by the factors that bring them to one. The block is factored so scaled: pivots are then
+    relative to what they came from.
     Rows and columns are swapped in place; ``rows`` and ``columns`` (n,) get their order. Elimination stops where no
-    pivot above `RANK_TOLERANCE` is left: what remains are redundant rows, whose multipliers `rank_lu_solve` leaves
-    at zero.
+    pivot above `RANK_TOLERANCE` is left: what remains are redundant rows, whose multipliers `rank_lu_solve` leaves at
+    zero.
     """
     for i in range(n):
         rows[i] = i
@@ -261,7 +262,10 @@ def rank_lu_factor(K, start, stride, n, scale, rows, columns):
 
 @njit
 def rank_lu_solve(K, start, stride, n, rank, scale, rows, columns, b, scratch):
-    """Overwrite ``b`` (n,) with the basic solution of the block factored by `rank_lu_factor`; ``scratch`` (n,)."""
+    """Overwrite ``b`` (n,) with the basic solution of the block factored by `rank_lu_factor`; ``scratch`` (n,).
+
+    ``K`` (size,), and ``rows``, ``columns``, ``scale`` (n,) as that left them.
+    """
     for i in range(rank):
         total = scale[rows[i]] * b[rows[i]]
         for j in range(i):
@@ -280,7 +284,7 @@ def rank_lu_solve(K, start, stride, n, rank, scale, rows, columns, b, scratch):
 
 @njit
 def copy_motions(values, to):
-    """Copy velocities or momenta (nb, 6)."""
+    """Copy velocities or momenta ``values`` (nb, 6) to ``to`` (nb, 6)."""
     for i in range(to.shape[0]):
         v, out = values[i], to[i]
         out[0], out[1], out[2], out[3], out[4], out[5] = v[0], v[1], v[2], v[3], v[4], v[5]

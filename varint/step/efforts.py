@@ -56,13 +56,17 @@ from varint.step.role import Role
 
 @njit
 def has_efforts(plan):
-    """Whether laws or loads act."""
+    """Return whether laws or loads act."""
     return plan.laws.kind.size + plan.loads.kind.size > 0
 
 
 @njit
 def middle_poses(plan, ws, start, half_step):
-    """Middle poses of the bodies that laws and loads act on, and (T, c) of each into ``ws.efforts.tangent`` (nb, 4)."""
+    """Write the middle poses of the bodies that laws and loads act on, and (T, c) of each, to ``ws.efforts``.
+
+    To ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3) and ``tangent`` (nb + 1, 4), from the pose ``start`` and
+    ``ws.velocity``.
+    """
     work, start = ws.efforts, natural(start)
     for i in range(plan.bodies.mass.size):
         if not plan.bodies.loaded[i]:
@@ -80,7 +84,7 @@ def middle_poses(plan, ws, start, half_step):
 
 @njit(inline="always")
 def _write_rotation(q, s, R):
-    """Rotation matrix of a quaternion (4,) that is not normalised, s = 2 / |q|^2, to ``R``."""
+    """Write the rotation matrix of a quaternion that is not normalised, s = 2 / |q|^2, to ``R`` (3, 3)."""
     w, x, y, z = q
     R[0, 0], R[0, 1], R[0, 2] = 1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)
     R[1, 0], R[1, 1], R[1, 2] = s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)
@@ -119,7 +123,7 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> 
 
 @njit
 def _start_push(p, share, g, T):
-    """Add share (g_x, (I + [T]) g_theta) to ``p`` (6,)."""
+    """Add share (g_x, (I + [T]) g_theta) to ``p`` (6,), from ``g`` (6,)."""
     tilt = cross(vector(T), turn_of(g))
     for k in range(3):
         p[k] += share * g[k]
@@ -128,7 +132,10 @@ def _start_push(p, share, g, T):
 
 @njit
 def unknown_to_motion(d, T, half_step, motion):
-    """The motion (6,) of a body in the middle of the step by a change d = (dv, dphi) of the unknowns."""
+    """Write the motion of a body in the middle of the step by a change ``d`` (6,) = (dv, dphi) of the unknowns.
+
+    To ``motion`` (6,).
+    """
     turn = vector(d[3:])
     tilt = cross(vector(T), turn)
     for k in range(3):
@@ -137,7 +144,10 @@ def unknown_to_motion(d, T, half_step, motion):
 
 @njit
 def unknown_to_velocity(d, T, velocity):
-    """The change (6,) of the velocity by a change d = (dv, dphi) of the unknowns: dw = (c I + [u]) dphi."""
+    """Write the change of the velocity by a change ``d`` (6,) = (dv, dphi) of the unknowns: dw = (c I + [u]) dphi.
+
+    To ``velocity`` (6,).
+    """
     turn = vector(d[3:])
     tilt, c = cross(vector(T), turn), T[3]
     for k in range(3):
@@ -146,7 +156,7 @@ def unknown_to_velocity(d, T, velocity):
 
 @njit
 def unknown_to_tangent(d, T, half_step):
-    """The change of T by a change d = (dv, dphi) of the unknowns: h/2 (c / (1 + c) + [T] + T T^T) dphi."""
+    """Return the change of T by a change ``d`` (6,) of the unknowns: h/2 (c / (1 + c) + [T] + T T^T) dphi."""
     turn, t, c = vector(d[3:]), vector(T), T[3]
     change = add(scale(c / (1.0 + c), turn), add(cross(t, turn), scale(dot(t, turn), t)))
     return scale(half_step, change)
@@ -154,7 +164,10 @@ def unknown_to_tangent(d, T, half_step):
 
 @njit
 def push_change(gradient, change, T, tangent_change, factor, out):
-    """Add ``factor`` times the change of (g_x, (I + [T]) g_theta) to ``out`` (6,)."""
+    """Add ``factor`` times the change of (g_x, (I + [T]) g_theta) to ``out`` (6,).
+
+    ``gradient`` (6,): g; ``change`` (6,) of g, ``tangent_change`` of T.
+    """
     turned = vector(change[3:])
     lever = add(add(turned, cross(vector(T), turned)), cross(tangent_change, vector(gradient[3:])))
     for k in range(3):
@@ -164,7 +177,10 @@ def push_change(gradient, change, T, tangent_change, factor, out):
 
 @njit
 def load_change(plan, work, n, motion, velocity, out):
-    """Write the change (6,) of the wrench of load n to ``out``: by motions and changes of velocities (nb, 6)."""
+    """Write the change of the wrench of load n by motions and changes of velocities to ``out`` (6,).
+
+    ``motion``, ``velocity`` (nb, 6).
+    """
     out[:] = 0.0
     for s in range(2):
         i = body_of(plan, n, s)
@@ -174,7 +190,10 @@ def load_change(plan, work, n, motion, velocity, out):
 
 @njit
 def _add_change(work, n, s, motion, velocity, out):
-    """Add the change of the wrench of load n by a motion and a change of the velocity (6,) of its body or the other."""
+    """Add the change of the wrench of load n by a motion and a change of the velocity (6,) of one body to ``out`` (6,).
+
+    ``s``: 0 for the body of the load, 1 for the other.
+    """
     for k in range(6):
         out[k] += dot6(work.wrench_by_pose[n, s, k], motion) + dot6(work.wrench_by_velocity[n, s, k], velocity)
 
@@ -225,7 +244,11 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, end: int, h: float, factored:
 
 @njit
 def _join_rows(plan, ws, s, by_value, by_rate, upper, lower):
-    """One row for all measures of sum s, or a part of the block of the one body that they move."""
+    """Write one row for all measures of sum s, or add their block to the pivot of the one body that they move.
+
+    The row to ``ws.jacobian`` at the poses ``upper`` and ``lower``, the block to ``ws.ldu.D``. ``by_value``,
+    ``by_rate``: see `write_rows`. Scratch: ``ws.efforts.motion``, ``ws.efforts.change``.
+    """
     work, nb, r = ws.efforts, plan.bodies.mass.size, plan.paths.row[s]
     total = work.motion
     total[:] = 0.0
@@ -252,7 +275,10 @@ def _join_rows(plan, ws, s, by_value, by_rate, upper, lower):
 
 @njit(inline="always")
 def _write_pivot(plan, ws, m, by_value, by_rate):
-    """`write_rows` for the turn of the child of a hinge, whose pivot takes the effort along its angle, measure m."""
+    """Write the rows of `write_rows` of measure m for the child of a hinge, whose pivot takes the effort.
+
+    The measure is the angle of the hinge. To ``ws.ldu.effort``.
+    """
     work, i = ws.efforts, natural(plan.measures.body[m, 0])
     T, g, out = work.tangent[i], turn_of(work.gradient[m, 0]), ws.ldu.effort[0, i]
     tilt, c = cross(vector(T), g), T[3]
@@ -262,7 +288,10 @@ def _write_pivot(plan, ws, m, by_value, by_rate):
 
 @njit
 def _add_curvature(plan, ws, m, effort, half_step):
-    """The change of the direction of an effort along measure m, by the unknowns of the same body."""
+    """Add the change of the direction of an effort along measure m, by the unknowns of the same body, to ``ws.ldu.D``.
+
+    Scratch in ``ws.efforts``.
+    """
     work = ws.efforts
     column, motion, change, unit = work.column, work.motion, work.change, work.unit
     for side in range(2 if effort != 0.0 else 0):
@@ -286,8 +315,11 @@ def _add_curvature(plan, ws, m, effort, half_step):
 
 @njit
 def _add_loads(plan, ws, upper, lower, half_step):
-    """The change of the loads by the unknowns of their bodies; that of friction between two as rows, as far as it is
-    a change of the force along the surface."""
+    """Add the change of the loads by the unknowns of their bodies to ``ws.ldu.D``.
+
+    Friction between two bodies is written as rows, as far as it is a change of the force along the surface. Scratch in
+    ``ws.efforts``.
+    """
     work = ws.efforts
     column, unit, change = work.column, work.unit, work.change[0]
     for n in range(plan.loads.kind.size):
@@ -308,7 +340,10 @@ def _add_loads(plan, ws, upper, lower, half_step):
 
 @njit
 def _write_friction_rows(plan, ws, n, k, upper, lower, half_step):
-    """Entry k of the body of load n in the rows of friction, see `write_rows`; taken off ``ws.efforts.change[0]``."""
+    """Write entry k of the body of load n in the rows of friction, see `write_rows`, to ``ws.jacobian``.
+
+    Subtracts it from ``ws.efforts.change[0]``.
+    """
     work, loads, i = ws.efforts, plan.loads, plan.loads.body[n]
     change, T = work.change[0], vector(work.tangent[i])
     directions = square_to(vector(work.gradient[loads.pressed[n], 0]))
@@ -337,7 +372,10 @@ def _by_unknowns(plan, work, n, s, d, half_step, out):
 
 @njit
 def add_load_change(plan, work, n, d, half_step, out):
-    """Add to ``out`` (6,) the change of the residual of its body by load n along changes d (nb, 6) of the unknowns."""
+    """Add to ``out`` (6,) the change of the residual of its body by load n along changes d (nb, 6) of the unknowns.
+
+    Scratch: ``work.change``.
+    """
     i, change = plan.loads.body[n], work.change[0]
     change[:] = 0.0
     for s in range(2):
@@ -350,7 +388,10 @@ def add_load_change(plan, work, n, d, half_step, out):
 
 @njit
 def curvature_factor(plan, work, s, m):
-    """The factor of the curvature of measure m, of sum s: the effort, but its derivative for a length that is zero."""
+    """Return the factor of the curvature of measure m, of sum s: the effort.
+
+    For a length that is zero, its derivative by the value.
+    """
     if plan.measures.radial[m] and work.value[m] == 0.0:
         return work.sum_by_value[s]
     return work.sum_effort[s]
@@ -358,9 +399,9 @@ def curvature_factor(plan, work, s, m):
 
 @indirect
 def finish_efforts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
-    """Add h/2 f (g_x, (I - [T]) g_theta) to ``ws.momentum``; add to the works and states; keep the measures' values.
+    """Add h/2 f (g_x, (I - [T]) g_theta) to ``ws.momentum``; bring works and states of laws in ``ws.efforts`` forward.
 
-    ``start``: the pose where the step begins.
+    Keeps the measures' values there. ``start``: the pose where the step begins.
     """
     work, start, half_step = ws.efforts, natural(start), 0.5 * h
     known = work.summed[0] == start + 1
@@ -391,7 +432,7 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
 
 @njit
 def _finish_push(ws, i, share, g):
-    """Momentum of body i += share (g_x, (I - [T]) g_theta)."""
+    """Add share (g_x, (I - [T]) g_theta), ``g`` (6,), to ``ws.momentum`` of body i, with ``ws.momentum_rest``."""
     _finish_turn(ws, i, share, g)
     p, rest = ws.momentum[i], ws.momentum_rest[i]
     for k in range(3):
@@ -400,7 +441,7 @@ def _finish_push(ws, i, share, g):
 
 @njit(inline="always")
 def _finish_turn(ws, i, share, g):
-    """The angular part of `_finish_push`."""
+    """Add the angular part of `_finish_push` to ``ws.momentum`` and ``ws.momentum_rest``."""
     p, rest, turn = ws.momentum[i], ws.momentum_rest[i], turn_of(g)
     push = scale(share, sub(turn, cross(vector(ws.efforts.tangent[i]), turn)))
     turn, left = two_sums(turn_of(p), add(turn_of(rest), push))
@@ -410,7 +451,10 @@ def _finish_turn(ws, i, share, g):
 
 @njit
 def clear_rows(plan, released, jacobian):
-    """Take the rows that are no constraints out of a Jacobian (nr, 2, 6): a projection has no efforts."""
+    """Set the rows that are no constraints to zero in ``jacobian`` (nr, 2, 6): a projection has no efforts.
+
+    ``released`` (nr,): positive for these.
+    """
     for r in range(plan.rows.role.size):
         if released[r] > 0.0:
             for s in range(2):
@@ -419,7 +463,7 @@ def clear_rows(plan, released, jacobian):
 
 
 def _called(plan, stages):
-    """Return what laws and loads of the kinds of a plan call."""
+    """Return the functions that laws and loads of the kinds of a plan call through pointers."""
     return (
         (other_law_effort,) * bool((plan.laws.kind != SPRING).any())
         + (differentiate_sliding,) * bool((plan.loads.kind == SLIDING).any())

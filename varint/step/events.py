@@ -7,35 +7,39 @@ from varint.step.limits.parts import one_sided_element_at
 
 
 def is_of_contact(events, j):
-    """Whether event j of a tape is one of contacts."""
+    """Return whether event j of a tape is one of contacts."""
     return events.contacts.act[j] > 0
 
 
 def begins_event(events, j):
-    """Whether event j of a tape is the first that contacts do at an instant."""
+    """Return whether event j of a tape is the first that contacts do at an instant."""
     return events.contacts.act[j] == PROJECTION
 
 
 def is_lowered(events, j):
-    """Whether the rebounds of event j of a tape were lowered, so that they bring no energy in."""
-    own = events.contacts
-    return own.act[j] == LOWERED and own.restitution[j].any()
+    """Return whether the rebounds of event j of a tape were lowered, so that they bring no energy in."""
+    contacts = events.contacts
+    return contacts.act[j] == LOWERED and contacts.restitution[j].any()
 
 
 def is_together(events, j):
-    """Whether several limits have an impact at once in event j of a tape."""
+    """Return whether several limits have an impact at once in event j of a tape."""
     return events.limits.together[j] > 0
 
 
 def element_at(plan, events, j):
-    """Element of event j of a tape."""
+    """Return the element of event j of a tape."""
     if is_of_contact(events, j):
         return int(plan.contacts.element[events.contacts.met[j]])
     return one_sided_element_at(plan, events, j)
 
 
 def event_back(plan, ws, work, events, j, state, carried, by):
-    """A gradient by the state after an event, and by what stages hand on, to that before it."""
+    """Take a gradient by the state after an event back to the state before it, in place.
+
+    ``state`` (nb, 12); ``carried``: by the states of laws and slips that stages hand on; ``by``: a `ByNumbers`, added
+    to.
+    """
     if is_of_contact(events, j):
         contact_event_back(plan, ws, work, events, j, state, carried, by)
     else:

@@ -63,7 +63,7 @@ def evaluate_formula_rate(plan: Plan, ws: Workspace, r: int, start: int, end: in
 
     With the factors a, b of `FORMULA_RATE` at the start and a', b' at the end, the displacement d of each body and its
     turn t = 2 sin(phi / 2) n: sum_i (a_i + a_i') / 2 . d_i + (b_i + b_i') / 2 . t_i, which changes its sign where start
-    and end are exchanged. The first measure of a sum has the value.
+    and end are exchanged. The first measure of a sum has the value. Scratch: ``ws.formulas.factor`` and ``start``.
     """
     table, work, part = plan.formulas, ws.formulas, plan.formulas.part_of[r]
     f, value = table.formula[part], 0.0

@@ -48,7 +48,7 @@ def set_load(plan, ws, inputs, node, share):
 
 @njit
 def nodes_around(inputs, node):
-    """Rows of ``inputs.input`` for a node and the one after it."""
+    """Return the rows of ``inputs.input`` for a node and the one after it."""
     if inputs.input.shape[0] == 1:
         return 0, 0
     left = node - inputs.first[0]
@@ -68,7 +68,10 @@ def set_inputs(ws, inputs, node, share):
 
 @njit
 def _set_of_time(ws, inputs, row, share):
-    """Inputs that are functions of time at a ``share`` of a row: the polynomial through the nearest instants."""
+    """Write inputs that are functions of time at a ``share`` of a row to ``ws.efforts.input``.
+
+    Of the polynomial through the nearest instants.
+    """
     point, size = inputs.point, min(inputs.point.size, NEAREST)
     first = 0
     while first + size < point.size and point[first + size // 2] < share:

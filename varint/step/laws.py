@@ -38,10 +38,10 @@ def _tuple(parts):
 
 
 def _call(law, function):
-    """The function and the code of a call of it."""
+    """Return the function and the code of a call of it."""
     places = {name: f"plan.laws.parameter[plan.laws.first[f] + {k}]" for k, name in enumerate(law.parameters)}
-    given = law.call_arguments(function, _SOURCES | places)
-    return function, f"function({', '.join(one if isinstance(one, str) else _tuple(one) for one in given)})"
+    arguments = law.call_arguments(function, _SOURCES | places)
+    return function, f"function({', '.join(one if isinstance(one, str) else _tuple(one) for one in arguments)})"
 
 
 _laws = [LAWS[name] for name in LAW_NAMES]
@@ -83,7 +83,7 @@ _HAS_POTENTIAL = np.array([law.potential is not None for law in _laws])
 
 
 @njit
-def _settle(plan, work, f, given, span):
+def _settle(plan, work, f, input, span):
     """Solve for the internal variable of a law whose flow depends on it and the input alone, see `law_effort`.
 
     Writes to ``work.settled`` the internal variable a, its flow, and 1 / (1 - ``span`` dflow/da). The solution is used
@@ -93,20 +93,20 @@ def _settle(plan, work, f, given, span):
     kind, s = natural(plan.laws.kind[f]), natural(plan.laws.state[f])
     first, parameter = natural(plan.laws.first[f]), plan.laws.parameter
     known, start, begin, end = work.settled[s], work.state[s], _FLOW_FIRST[kind], _FLOW_END[kind]
-    same = span != 0.0 and known[KEY_SPAN] == span and known[KEY_INPUT] == given and known[KEY_START] == start
+    same = span != 0.0 and known[KEY_SPAN] == span and known[KEY_INPUT] == input and known[KEY_START] == start
     for k in range(begin, end):
         same &= known[KEY_NUMBERS + natural(k - begin)] == parameter[first + natural(k)]
     if same:
         return
     state = start
     for _ in range(STATE_ITERATIONS):
-        flow, slope = _flow_alone(kind, plan, work, f, given, state)
+        flow, slope = _flow_alone(kind, plan, work, f, input, state)
         change = (start + span * flow - state) / (1.0 - span * slope)
         state += change
         if not abs(change) > SETTLED * max(1.0, abs(state)):
             break
-    flow, slope = _flow_alone(kind, plan, work, f, given, state)
-    known[KEY_INPUT], known[KEY_START], known[KEY_SPAN] = given, start, span
+    flow, slope = _flow_alone(kind, plan, work, f, input, state)
+    known[KEY_INPUT], known[KEY_START], known[KEY_SPAN] = input, start, span
     known[KNOWN_STATE], known[KNOWN_FLOW], known[KNOWN_SHARE] = state, flow, 1.0 / (1.0 - span * slope)
     for k in range(begin, end):
         known[KEY_NUMBERS + natural(k - begin)] = parameter[first + natural(k)]
@@ -126,7 +126,7 @@ def law_effort(plan, work, f, value, rate, span):
 
 @njit(inline="always")
 def _spring_numbers(plan, f):
-    """Stiffness, rest and damping of law f, a spring."""
+    """Return stiffness, rest and damping of law f, a spring."""
     first, parameter = natural(plan.laws.first[f]), plan.laws.parameter
     return parameter[first], parameter[first + 1], parameter[first + 2]
 
@@ -135,30 +135,30 @@ def _spring_numbers(plan, f):
 def other_law_effort(
     plan: Plan, work: EffortWork, f: int, value: float, rate: float, span: float
 ) -> tuple[float, float, float]:
-    """Return the effort of law f and its derivatives by value and rate, those through its internal variable included.
+    """Return the effort of law f and its derivatives by value and rate, also through its internal variable.
 
-    ``value``, ``rate``: of its sum, m or rad, and per second; effort in N or N m. The internal variable solves
-    a = a_start + ``span`` da/dt, with da/dt at a and at this value, rate and input. ``span``, s: half of the step in
+    ``value``, ``rate``: of its sum, m or rad, and per second; effort in N or N m. The internal variable solves a =
+    a_start + ``span`` da/dt, with da/dt at a and at this value, rate and input. ``span``, s: half of the step in
     maximal coordinates, the coefficient of da/dt in an implicit stage in reduced ones, zero at a node. Writes da/dt to
     ``work.flow`` (states,), and to ``work.by_state`` (states, 4) the derivative of the effort by a_start, and those of
     a_start + 2 ``span`` da/dt, its value at the end of the step, by a_start, value and rate.
     """
-    given, s, kind = work.input[natural(plan.laws.element[f])], plan.laws.state[f], natural(plan.laws.kind[f])
+    input, s, kind = work.input[natural(plan.laws.element[f])], plan.laws.state[f], natural(plan.laws.kind[f])
     if s < 0:
-        return _plain_effort(kind, plan, work, f, value, rate, given)
+        return _plain_effort(kind, plan, work, f, value, rate, input)
     s = natural(s)
     by_start = work.by_state[s]
     if _FLOWS_ALONE[kind]:
-        _settle(plan, work, f, given, span)
+        _settle(plan, work, f, input, span)
         solved = work.settled[s]
         state, share = solved[KNOWN_STATE], solved[KNOWN_SHARE]
-        effort, by_value, by_rate, by_state = _effort_at_state(kind, plan, work, f, value, rate, given, state)
+        effort, by_value, by_rate, by_state = _effort_at_state(kind, plan, work, f, value, rate, input, state)
         work.flow[s], by_start[0], by_start[1] = solved[KNOWN_FLOW], by_state * share, 2.0 * share - 1.0
         return effort, by_value, by_rate
     start = state = work.state[s]
     for _ in range(STATE_ITERATIONS):
         effort, by_value, by_rate, by_state, flow, flow_by_value, flow_by_rate, flow_by_state = _effort_with_state(
-            kind, plan, work, f, value, rate, given, state
+            kind, plan, work, f, value, rate, input, state
         )
         slope = 1.0 - span * flow_by_state
         change = (start + span * flow - state) / slope
@@ -175,7 +175,7 @@ def other_law_effort(
 
 @njit
 def is_alone(plan, f):
-    """Whether the flow of the internal variable of law f depends on it and the input alone."""
+    """Return whether the flow of the internal variable of law f depends on it and the input alone."""
     return _FLOWS_ALONE[plan.laws.kind[f]]
 
 
@@ -186,25 +186,25 @@ def flow_at_state(plan, work, f, value, rate, state):
     ``value``, ``rate``: of its sum, m or rad, and per second. In order: effort by state, flow, flow by value, by rate
     and by state; the first is left out, zero, where the flow is one of `is_alone`.
     """
-    given, kind = work.input[natural(plan.laws.element[f])], natural(plan.laws.kind[f])
+    input, kind = work.input[natural(plan.laws.element[f])], natural(plan.laws.kind[f])
     if _FLOWS_ALONE[kind]:
-        flow, slope = _flow_alone(kind, plan, work, f, given, state)
+        flow, slope = _flow_alone(kind, plan, work, f, input, state)
         return 0.0, flow, 0.0, 0.0, slope
     _, _, _, by_state, flow, by_value, by_rate, slope = _effort_with_state(
-        kind, plan, work, f, value, rate, given, state
+        kind, plan, work, f, value, rate, input, state
     )
     return by_state, flow, by_value, by_rate, slope
 
 
 @njit
 def has_potential(plan, f):
-    """Whether law f has a potential."""
+    """Return whether law f has a potential."""
     return _HAS_POTENTIAL[plan.laws.kind[f]]
 
 
 @njit(inline="always")
 def law_potential(plan, f, value):
-    """Return the potential of law f, J, at a ``value`` of its sum, m or rad; zero if the law has none."""
+    """Return the potential of law f, J, at a ``value`` of its sum, m or rad; zero for a law without one."""
     if plan.laws.kind[f] == SPRING:
         return _spring_potential(value, *_spring_numbers(plan, f))
     return _potential(plan.laws.kind[f], plan, f, value)
@@ -258,7 +258,7 @@ def finish_laws(plan, ws, s, start, step):
 
 @njit(inline="always")
 def _is_fused(plan, s):
-    """Whether sum s is one of an element of a beam, or of a path of a muscle."""
+    """Return whether sum s belongs to an element of a beam, or to a path of a muscle."""
     return plan.measures.fused[natural(plan.laws.sum_first[s])]
 
 
@@ -280,12 +280,12 @@ def sum_ends(plan, ws, s, start, known):
 
 @njit(inline="always")
 def _sum_at(plan, ws, s, pose, near):
-    """Value of sum s at the pose ``pose``, angles with the turns nearest to ``near`` (nm,)."""
+    """Return the value of sum s at the pose ``pose``, angles with the turns nearest to ``near`` (nm,)."""
     value, scratch = 0.0, ws.efforts.change
     for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
         m = natural(number)
-        own = weighted_value(plan, ws, m, near[m], ws.position[pose], ws.rotation[pose], scratch)
-        value += plan.measures.weight[m] * own
+        term = weighted_value(plan, ws, m, near[m], ws.position[pose], ws.rotation[pose], scratch)
+        value += plan.measures.weight[m] * term
     return value
 
 
@@ -309,7 +309,8 @@ def evaluate_laws(plan, ws, position, rotation, velocity, span):
 def evaluate_other_laws(plan, ws, position, rotation, velocity, span):
     """Evaluate laws as `evaluate_laws`, without the elements of beams.
 
-    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3), ``velocity`` (nb, 6) and ``span`` as there.
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3), ``velocity`` (nb, 6) and ``span`` as there. Values of
+    measures go to ``ws.efforts.value``.
     """
     work, position, rotation = ws.efforts, VECTORS(position), MATRICES(rotation)
     if plan.paths.measure.size:
@@ -340,14 +341,15 @@ def evaluate_along(plan, work, s, value, rate, span):
     """Evaluate the laws along sum s, whose value and rate are known.
 
     ``value``, ``rate``: m or rad, and per second; ``span``, s: see `law_effort`. Writes entry s of ``work.sum_value``
-    (ns,), ``sum_rate``, ``sum_effort`` and its derivatives, and the efforts and derivatives of its laws.
+    (ns,), ``sum_rate``, ``sum_effort``, ``sum_by_value`` and ``sum_by_rate``, and of its laws ``work.effort``,
+    ``law_by_value`` and ``law_by_rate``.
     """
     effort = by_value = by_rate = 0.0
     for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
         f = natural(number)
-        own, own_by_value, own_by_rate = law_effort(plan, work, f, value, rate, span)
-        work.effort[natural(plan.laws.element[f])] = own
+        of_law, own_by_value, own_by_rate = law_effort(plan, work, f, value, rate, span)
+        work.effort[natural(plan.laws.element[f])] = of_law
         work.law_by_value[f], work.law_by_rate[f] = own_by_value, own_by_rate
-        effort, by_value, by_rate = effort + own, by_value + own_by_value, by_rate + own_by_rate
+        effort, by_value, by_rate = effort + of_law, by_value + own_by_value, by_rate + own_by_rate
     work.sum_value[s], work.sum_rate[s] = value, rate
     work.sum_effort[s], work.sum_by_value[s], work.sum_by_rate[s] = effort, by_value, by_rate

@@ -49,7 +49,10 @@ MOTIONS = inner_sizes(6)
 
 @njit
 def turn_bodies(rotation, body):
-    """Turn the angular parts of vectors (nb, 6) from the axes of the bodies, (nb + 1, 3, 3), to those of the world."""
+    """Turn the angular parts of vectors ``body`` (nb, 6) from axes of the bodies to axes of the world.
+
+    ``rotation`` (nb + 1, 3, 3).
+    """
     for i in range(body.shape[0]):
         x = body[i]
         x[3], x[4], x[5] = rotate(rotation[i], turn_of(x))
@@ -57,10 +60,10 @@ def turn_bodies(rotation, body):
 
 @njit
 def _turn_matrix(plan, ws, upper, lower):
-    """Bring pivots and rows into axes of the world, those of equations at ``upper``, those of unknowns at ``lower``.
+    """Bring pivots and rows into axes of the world: equations at the pose ``upper``, unknowns at ``lower``.
 
     Pivots ``ws.ldu.D`` (nb, 6, 6) in place; rows from ``ws.jacobian`` (2, nr, 2, 6) to ``ws.ldu.upper`` and
-    ``ws.ldu.lower``.
+    ``ws.ldu.lower``; efforts of sprung hinges from ``ws.ldu.effort[0]``, then cleared, to ``ws.ldu.effort[1]``.
     """
     for i in range(plan.bodies.mass.size):
         D, R, Q = ws.ldu.D[i], ws.rotation[upper, i], ws.rotation[lower, i]
@@ -77,9 +80,9 @@ def _turn_matrix(plan, ws, upper, lower):
             for j in range(3):
                 D[3 + k, 3 + j] = R[k, 0] * a[j] + R[k, 1] * b[j] + R[k, 2] * c[j]
         if plan.joints.sprung[i]:  # once: matrices without efforts follow
-            own, turned = ws.ldu.effort[0, i], ws.ldu.effort[1, i]
-            write(turned, rotate(R, vector(own)), rotate(Q, turn_of(own)))
-            write(own, ZERO, ZERO)
+            effort, turned = ws.ldu.effort[0, i], ws.ldu.effort[1, i]
+            write(turned, rotate(R, vector(effort)), rotate(Q, turn_of(effort)))
+            write(effort, ZERO, ZERO)
     for n in range(plan.rows.eliminated.size):
         r = plan.rows.eliminated[n]
         for side in range(2):
@@ -93,11 +96,11 @@ def _turn_matrix(plan, ws, upper, lower):
 
 @njit(inline="always")
 def _eliminate(plan, ws, i, rows, G, H, body, row):
-    """Eliminate body i and its tree joint, of ``rows`` rows.
+    """Eliminate body i and its tree joint, of ``rows`` rows: right-hand sides ``body`` (nb, 6), ``row`` (nr,).
 
-    Factor D, X = D^-1 G^T, factor S = H X + C, Y = S^-1 H_p, D_p += G_p^T Y; right-hand sides x of the body, y of the
-    joint, x_p of the parent. They travel as a column of X, S and Y. ``G``, ``H`` (nr, 2, 6): rows of the tree joints,
-    child first, then parent.
+    Factor D, X = D^-1 G^T, factor S = H X + C, Y = S^-1 H_p, D_p += G_p^T Y, all in ``ws.ldu``; right-hand sides x of
+    the body, y of the joint, x_p of the parent. They travel as a column of X, S and Y. ``G``, ``H`` (nr, 2, 6): rows of
+    the tree joints, child first, then parent.
     """
     D, X, S, Y, x = ws.ldu.D[i], ws.ldu.X[i], ws.ldu.S[i], ws.ldu.Y[i], body[i]
     first, parent = plan.joints.rows[i], plan.joints.parent[i]
@@ -127,7 +130,7 @@ def _eliminate(plan, ws, i, rows, G, H, body, row):
 def _pass_fills(plan, ws, i, G, H, body, row):
     """Eliminate body i and its joint from the closure rows they feel: into the block K, ``row`` and the parent.
 
-    After `_eliminate`, and with its ``G``, ``H`` (nr, 2, 6).
+    After `_eliminate`, and with its ``G``, ``H`` (nr, 2, 6), ``body`` (nb, 6), ``row`` (nr,). Changes ``ws.ldu``.
     """
     # The fills of closure row e are L_e = lower[e], a row, and U_e = upper[e], a column. With X, S, Y of `_eliminate`,
     #   U_e <- D^-1 U_e,   l_e = L_e X,   u_e = -S^-1 H U_e,
@@ -193,7 +196,7 @@ def _back(plan, ws, i, body, row):
 
 @njit(inline="always")
 def _is_hinge(plan, i):
-    """Whether the tree joint of body i is a hinge with five rows, or one with an effort in its pivot."""
+    """Return whether the tree joint of body i is a hinge with five rows, or one with an effort in its pivot."""
     joints = plan.joints
     rows = joints.rows[i + 1] - joints.rows[i]
     return joints.sprung[i] or (joints.pair[i] == 5 and rows == 5 and joints.points[i] == 3)
@@ -242,19 +245,19 @@ def _forward_other(plan, ws, i, low, body, row):
     if pair > 0:
         forward_pair(plan, ws, i, plan.joints.points[i], 6 - pair, rows - pair, False, low, body, row)
         return
-    own = row[first : first + rows]
+    multipliers = row[first : first + rows]
     lu_solve(ldu.D[i], 6, x)
     for r in range(rows):
-        own[r] -= dot6(ldu.lower[first + r, 0], x)
-    lu_solve(ldu.S[i], rows, own)
+        multipliers[r] -= dot6(ldu.lower[first + r, 0], x)
+    lu_solve(ldu.S[i], rows, multipliers)
     if parent != plan.bodies.mass.size:
         for r in range(rows):
-            add_scaled6(body[parent], own[r], ldu.upper[first + r, 1])
+            add_scaled6(body[parent], multipliers[r], ldu.upper[first + r, 1])
     for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
         r = plan.loops.fill_row[e]
         row[r] -= dot6(ldu.fill_lower[e], x)
         for a in range(rows):
-            row[r] -= ldu.fill_joint_lower[e, a] * own[a]
+            row[r] -= ldu.fill_joint_lower[e, a] * multipliers[a]
 
 
 @njit
@@ -357,7 +360,7 @@ def _sweeps(closures: bool, others: bool) -> tuple[Any, Any, Any]:
 def _solver(name: str, closures: bool, others: bool) -> Any:
     """Return the solver called ``name`` of plans with ``closures``, and with joints ``others`` than hinges, or without.
 
-    What a plan has not is left out when its solver is compiled.
+    Parts that a plan does not have are left out when its solver is compiled.
     """
     eliminate_all, forward_all, substitute_all = _sweeps(closures, others)
     write_other = write_other_frame if others else None
@@ -378,7 +381,7 @@ def _solver(name: str, closures: bool, others: bool) -> Any:
                     write_frame(plan, ws, i, pose, 5, 3, ws.ldu.frame[at, i], ws.ldu.arm[at, i])
 
     def solve(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int, factored: bool) -> None:
-        """`solve_newton`, or with ``factored`` `solve_again`."""
+        """Solve as `solve_newton`, or with ``factored`` as `solve_again`."""
         upper, lower, body = natural(upper), natural(lower), MOTIONS(body)
         low = 1 if lower != upper else 0
         if factored:
@@ -399,7 +402,7 @@ def _solver(name: str, closures: bool, others: bool) -> Any:
 def solve_free(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int, factored: bool) -> None:
     """Solve as `solve_newton`, or with ``factored`` as `solve_again`, bodies whose joints have no rows: each by itself.
 
-    In place, in ``body`` (nb, 6).
+    In place, in ``body`` (nb, 6); ``row`` (nr,) stays.
     """
     upper, lower, body = natural(upper), natural(lower), MOTIONS(body)
     if not factored:

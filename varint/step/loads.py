@@ -27,7 +27,7 @@ PUSH, FOLLOWER, RESISTANCE, SLIDING = range(4)
 
 @njit
 def body_of(plan, n, s):
-    """Slot of the body of load n (s = 0), or of the other that its wrench depends on (1); nb for none."""
+    """Return the slot of the body of load n (s = 0), or of the other body of its wrench (s = 1); nb without one."""
     if s == 0:
         return plan.loads.body[n]
     other = plan.loads.other[n]
@@ -36,7 +36,7 @@ def body_of(plan, n, s):
 
 @njit
 def pressed_side(plan, n):
-    """The side of the body of a sliding load in the measure along which it is pressed."""
+    """Return the side of the body of a sliding load in the measure along which it is pressed."""
     return 0 if plan.measures.body[plan.loads.pressed[n], 0] == plan.loads.body[n] else 1
 
 
@@ -54,7 +54,7 @@ def _arm(plan, work, n):
 
 @njit
 def _surface_velocity(plan, work, n, R, v, normal):
-    """Return the velocity of what touches, (3,), m/s, world.
+    """Return the velocity of the touching point of the body, (3,), m/s, world.
 
     Of the body of load n: ``R`` (3, 3), its rotation matrix, body to world, and ``v`` (6,), its velocity; ``normal``
     (3,): see `_normal`.
@@ -66,7 +66,7 @@ def _surface_velocity(plan, work, n, R, v, normal):
 
 @njit
 def _relative_velocity(plan, work, n, rotation, velocity):
-    """Return the velocity of what touches over that of what it touches, (3,), m/s, world.
+    """Return the velocity of the touching point over the surface that it touches, (3,), m/s, world.
 
     ``rotation`` (nb, 3, 3), ``velocity`` (nb, 6): of the bodies.
     """
@@ -100,7 +100,7 @@ def _friction(plan, n, pressure, speed):
 
 @njit
 def contact_torque(plan, work, n, R, force):
-    """Return the torque, (3,), N m, body axes, of a ``force`` (3,), N, world, on what touches.
+    """Return the torque, (3,), N m, body axes, of a ``force`` (3,), N, world, on the touching point.
 
     ``R`` (3, 3): rotation matrix of the body of load n, body to world.
     """
@@ -115,19 +115,19 @@ def _pressure(plan, work, n):
 
 
 @njit
-def wrench_of(plan, work, n, rotation, velocity, given, out):
+def wrench_of(plan, work, n, rotation, velocity, effort, out):
     """Write the wrench of load n to ``out`` (6,), of bodies with ``rotation`` (nb, 3, 3) and ``velocity`` (nb, 6).
 
-    ``given``: its input, or the normal force of a sliding load, N. Returns the effort along it.
+    ``effort``: its input, or the normal force of a sliding load, N. Returns the effort along it.
     """
     loads, kind = plan.loads, plan.loads.kind[n]
     R, v = rotation[loads.body[n]], velocity[loads.body[n]]
     force, torque, point = vector(loads.force[n]), vector(loads.torque[n]), vector(loads.point[n])
     if kind == PUSH:
         turned = add(rotate_back(R, torque), cross(point, rotate_back(R, force)))
-        write(out, scale(given, force), scale(given, turned))
+        write(out, scale(effort, force), scale(effort, turned))
     elif kind == FOLLOWER:
-        write(out, scale(given, rotate(R, force)), scale(given, add(torque, cross(point, force))))
+        write(out, scale(effort, rotate(R, force)), scale(effort, add(torque, cross(point, force))))
     elif kind == RESISTANCE:
         line, turn = vector(v), vector(v[3:])
         along, about = loads.linear[n], loads.angular[n]
@@ -138,31 +138,34 @@ def wrench_of(plan, work, n, rotation, velocity, given, out):
     else:
         s, normal = _relative_velocity(plan, work, n, rotation, velocity), _normal(plan, work, n)
         s = sub(s, scale(dot(normal, s), normal))
-        force, ratio, _, _ = _friction(plan, n, given, math.sqrt(dot(s, s)))
-        pull, given = scale(-ratio, s), -force
+        force, ratio, _, _ = _friction(plan, n, effort, math.sqrt(dot(s, s)))
+        pull, effort = scale(-ratio, s), -force
         write(out, pull, contact_torque(plan, work, n, R, pull))
-    return given
+    return effort
 
 
 @njit
 def evaluate_loads(plan, ws, rotation, velocity):
-    """Wrenches ``ws.efforts.wrench``, and ``effort`` along them, of bodies with ``rotation`` and ``velocity`` (nb, 6).
+    """Write wrenches to ``ws.efforts.wrench``, of bodies with ``rotation`` (nb, 3, 3) and ``velocity`` (nb, 6).
 
-    After `evaluate_laws` at the same pose.
+    The efforts along them go to ``ws.efforts.effort``. After `evaluate_laws` at the same pose.
     """
     work, loads = ws.efforts, plan.loads
     for n in range(loads.kind.size):
         e = loads.element[n]
-        given = _pressure(plan, work, n) if loads.kind[n] == SLIDING else work.input[e]
-        work.effort[e] = wrench_of(plan, work, n, rotation, velocity, given, work.wrench[n])
+        effort = _pressure(plan, work, n) if loads.kind[n] == SLIDING else work.input[e]
+        work.effort[e] = wrench_of(plan, work, n, rotation, velocity, effort, work.wrench[n])
 
 
 @njit(seconds=1, what="implicit steps in reduced coordinates")
 def differentiate_loads(plan, ws, position, rotation, velocity):
-    """Derivatives ``ws.efforts.wrench_by_pose`` and ``wrench_by_velocity`` (n, 2, 6, 6), after `evaluate_loads`."""
+    """Write the derivatives ``ws.efforts.wrench_by_pose`` and ``wrench_by_velocity`` (n, 2, 6, 6).
+
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3), ``velocity`` (nb, 6). After `evaluate_loads`.
+    """
     work, loads = ws.efforts, plan.loads
     for n in range(loads.kind.size):
-        i, kind, given = loads.body[n], loads.kind[n], work.input[loads.element[n]]
+        i, kind, effort = loads.body[n], loads.kind[n], work.input[loads.element[n]]
         by_pose, by_velocity = work.wrench_by_pose[n, 0], work.wrench_by_velocity[n, 0]
         by_pose[:] = 0.0
         by_velocity[:] = 0.0
@@ -172,7 +175,7 @@ def differentiate_loads(plan, ws, position, rotation, velocity):
             differentiate_sliding(plan, ws, n, position, rotation, velocity)
         else:
             R, point = rotation[i], vector(loads.point[n])
-            force, torque = scale(given, vector(loads.force[n])), scale(given, vector(loads.torque[n]))
+            force, torque = scale(effort, vector(loads.force[n])), scale(effort, vector(loads.torque[n]))
             for k in range(3):
                 axis = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
                 if kind == PUSH:
@@ -184,7 +187,10 @@ def differentiate_loads(plan, ws, position, rotation, velocity):
 
 @njit
 def differentiate_resistance(plan, n, velocity, by_velocity):
-    """Write the derivatives of load n, a resistance, by the velocity of its body to ``by_velocity`` (6, 6), zero."""
+    """Write the derivatives of load n, a resistance, by the velocity of its body to ``by_velocity`` (6, 6), zero.
+
+    ``velocity`` (nb, 6): of all bodies.
+    """
     loads, v = plan.loads, velocity[plan.loads.body[n]]
     _resistance(loads.linear[n], loads.power[n], vector(v), 0, by_velocity)
     _resistance(loads.angular[n], loads.power[n], vector(v[3:]), 3, by_velocity)
@@ -217,7 +223,11 @@ def _resistance(c, power, v, first, by_velocity):
 def differentiate_sliding(
     plan: Plan, ws: Workspace, n: int, position: Float2, rotation: Float3, velocity: Float2
 ) -> None:
-    """Write the derivatives of sliding load n by the poses and velocities (nb, 6) of its bodies."""
+    """Write the derivatives of sliding load n by the poses and velocities of its bodies, to ``ws.efforts``.
+
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3), ``velocity`` (nb, 6). To ``wrench_by_pose`` and
+    ``wrench_by_velocity``; scratch: ``motion``, ``change``.
+    """
     work, m = ws.efforts, plan.loads.pressed[n]
     side, normal = pressed_side(plan, n), _normal(plan, work, n)
     u = _relative_velocity(plan, work, n, rotation, velocity)
@@ -239,18 +249,23 @@ def differentiate_sliding(
         spin = rotate(rotation[b], vector(velocity[b, 3:]))
         turning = add(turning, scale(_arm(plan, work, e), spin))
         growing = add(growing, scale(plan.loads.share[e], spin))
-    found = u, s, along, (ratio, slope, by_pressure), (turning, growing)
-    _by_motion(plan, work, n, 0, rotation, velocity, found)
+    sliding = u, s, along, (ratio, slope, by_pressure), (turning, growing)
+    _by_motion(plan, work, n, 0, rotation, velocity, sliding)
     if plan.loads.other[n] >= 0:
-        _by_motion(plan, work, n, 1, rotation, velocity, found)
+        _by_motion(plan, work, n, 1, rotation, velocity, sliding)
 
 
 @njit
-def _by_motion(plan, work, n, q, rotation, velocity, found):
-    """Derivatives of a sliding load by pose and velocity of its body (q = 0) or of the other (1)."""
-    u, s, along, (ratio, slope, by_pressure), spins = found
+def _by_motion(plan, work, n, q, rotation, velocity, sliding):
+    """Write the derivatives of a sliding load by pose and velocity of its body (q = 0) or of the other (1).
+
+    To ``work.wrench_by_pose`` and ``work.wrench_by_velocity``. ``rotation`` (nb + 1, 3, 3), ``velocity`` (nb, 6);
+    ``sliding``: relative velocity, its part along the surface and the direction of this, (ratio, slope, by pressure) of
+    the friction, and the pair (turning, growing) of `differentiate_sliding`.
+    """
+    u, s, along, (ratio, slope, by_pressure), spins = sliding
     e, f, sign = n if q == 0 else plan.loads.other[n], plan.loads.pressing[n], 1.0 if q == 0 else -1.0
-    R, own = rotation[plan.loads.body[e]], rotation[plan.loads.body[n]]
+    R, R_load = rotation[plan.loads.body[e]], rotation[plan.loads.body[n]]
     spin, point, arm = vector(velocity[plan.loads.body[e], 3:]), vector(plan.loads.point[e]), _arm(plan, work, e)
     normal, towards, side = _normal(plan, work, n), _normal(plan, work, e), pressed_side(plan, e)
     gradient, force = work.gradient[plan.loads.pressed[n], side], scale(-ratio, s)
@@ -276,12 +291,12 @@ def _by_motion(plan, work, n, q, rotation, velocity, found):
             ds = add(scale(sign, sub(ds, scale(dot(normal, ds), normal))), bent)
             df = add(scale(-ratio, ds), scale((ratio - slope) * dot(along, ds), along))
             df = add(df, scale(dp, pull))
-            _write_column(by, k, df, contact_torque(plan, work, n, own, df))
+            _write_column(by, k, df, contact_torque(plan, work, n, R_load, df))
         lean = add(
             scale(plan.loads.share[n] * gradient[k], cross(normal, force)),
             scale(_arm(plan, work, n), cross(dn, force)),
         )
-        torque = scale(-1.0, rotate_back(own, lean))
+        torque = scale(-1.0, rotate_back(R_load, lean))
         if q == 0 and k >= 3:  # the force and the normal turn against the axes of the body
             back = cross(vector(plan.loads.point[n]), cross(rotate_back(R, force), axis))
             back = sub(back, scale(arm, cross(rotate_back(R, cross(normal, force)), axis)))
@@ -291,17 +306,17 @@ def _by_motion(plan, work, n, q, rotation, velocity, found):
 
 
 @njit
-def _tilt(plan, work, n, shift, longer, found):
+def _tilt(plan, work, n, shift, longer, sliding):
     """Return the changes of the normal of sliding load n and, with it and the arms, of the sliding velocity, (3,) each.
 
-    By a ``shift`` (3,) of its centre over that of the other, world, which makes their distance so much ``longer``; zero
-    on a plane. ``found``: the relative velocity (3,), m/s, world, and the pair (turning, growing) of
+    By a ``shift`` (3,) of its centre over that of the other, world, by which their distance grows by ``longer``; zero
+    on a plane. ``sliding``: the relative velocity (3,), m/s, world, and the pair (turning, growing) of
     `differentiate_sliding`.
     """
     if plan.loads.other[n] < 0:
         return ZERO, ZERO
     normal, distance = _normal(plan, work, n), work.value[plan.loads.pressed[n]]
-    u, (turning, growing) = found
+    u, (turning, growing) = sliding
     dn = scale(1.0 / distance if distance > 0.0 else 0.0, sub(shift, scale(dot(normal, shift), normal)))
     du = scale(-1.0, add(scale(longer, cross(growing, normal)), cross(turning, dn)))
     along = sub(du, scale(dot(normal, du) + dot(dn, u), normal))
@@ -310,5 +325,5 @@ def _tilt(plan, work, n, shift, longer, found):
 
 @njit
 def load_power(plan, work, n, velocity):
-    """W, of load n on bodies with ``velocity`` (nb, 6)."""
+    """Return the power, W, of load n on bodies with ``velocity`` (nb, 6)."""
     return dot6(work.wrench[n], velocity[plan.loads.body[n]])

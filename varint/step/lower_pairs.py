@@ -42,7 +42,7 @@ UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @njit
 def write_other_frame(plan, ws, i, pose, at):
-    """`write_frame` of a body whose tree joint is no hinge; nothing where it is no lower pair."""
+    """Do `write_frame` for a body whose tree joint is no hinge; nothing where it is no lower pair."""
     rows, points = natural(plan.joints.pair[i]), natural(plan.joints.points[i])
     if is_ball(plan, i):
         write_ball(plan, ws, i, pose, at)
@@ -75,6 +75,7 @@ def write_frame(plan, ws, i, pose, rows, points, basis, arm):
 
 @njit(inline="always")
 def _write(motion, shift, turn):
+    """Write (``shift``, ``turn``) to ``motion`` (6,)."""
     motion[0], motion[1], motion[2] = shift
     motion[3], motion[4], motion[5] = turn
 
@@ -87,13 +88,13 @@ def _write_turn(motion, turn, e):
 
 @njit(inline="always")
 def _turn_row(motion, turn):
-    """Write the turn of an AXIS row."""
+    """Write the turn of an AXIS row to the angular part of ``motion`` (6,)."""
     motion[3], motion[4], motion[5] = turn
 
 
 @njit(inline="always")
 def _write_shifts(basis, points, at):
-    """Write the translations that ``points`` POINT rows leave free, from entry ``at`` of ``basis`` on.
+    """Write the translations that ``points`` POINT rows leave free, from entry ``at`` of ``basis`` (6, 6) on.
 
     The directions of these rows are the first entries of ``basis``.
     """
@@ -111,9 +112,10 @@ def _write_shifts(basis, points, at):
 
 @njit(inline="always")
 def _write_turns(plan, rotation, G, i, rows, points, e, basis):
-    """Write a turn for each AXIS row that changes this row alone, by one, and at the end of ``basis`` the free turns.
+    """Write a turn for each AXIS row that changes this row alone, by one, and then the free turns, to ``basis`` (6, 6).
 
-    ``e``: see `_write_turn`. With ``axes`` rows, the first are dual to the gradients a, b, c of the rows.
+    ``rotation`` (nb + 1, 3, 3); ``e``: see `_write_turn`. The first turns are dual to the gradients a, b, c of the
+    rows.
     """
     axes, at, R = rows - points, natural(plan.joints.rows[i]) + points, rotation[i]
     if axes == 2:
@@ -147,7 +149,7 @@ def _write_turns(plan, rotation, G, i, rows, points, e, basis):
 
 @njit(inline="always")
 def _in_world(R, G, r):
-    """The gradient of row r by the rotation of the child, in axes of the world."""
+    """Return the gradient of row r of ``G`` (nr, 2, 6) by the rotation of the child, in axes of the world."""
     return rotate(R, turn_of(G[r, 0]))
 
 
@@ -216,7 +218,7 @@ def pivot_effort(ws, i):
 
 @njit(inline="always")
 def _add_rows(plan, ws, i, free, further, low):
-    """Write the parts of U, V and E that belong to the ``further`` rows.
+    """Write the parts of U, V and E, in ``ws.ldu``, that belong to the ``further`` rows.
 
     Those of U and V are round-off for a row that depends on the relative pose only.
     """
@@ -239,7 +241,7 @@ def _add_rows(plan, ws, i, free, further, low):
 def pass_pair(plan, ws, i, free, further, low):
     """Eliminate body i and its joint from the closure rows coupled to them: update block K and the parent's fills.
 
-    After `factor_pair`, whose arguments these are.
+    All are in ``ws.ldu``. After `factor_pair`, whose arguments these are.
     """
     # The fills of closure row e are L_e = lower[e], a row, and U_e = upper[e], a column. With U, V, E of `factor_pair`,
     #   l_e = L_e N,   u_e = E^-1 (P^T U_e, 0),   w_e = U_e - U u_e,   K_ef -= l_e u_f,
@@ -307,7 +309,10 @@ def at_child(g, d):
 
 @njit(inline="always")
 def _add_carried(M, parent, d, e):
-    """Add T_d^T M T_e to ``parent`` (6, 6); T_d maps the parent's motion to the child's, rigidly over the arm ``d``."""
+    """Add T_d^T M T_e, ``M`` (6, 6), to ``parent`` (6, 6).
+
+    T_d maps the parent's motion to the child's, rigidly over the arm ``d``.
+    """
     for a in range(3):
         _add_row(M[a, 0], M[a, 1], M[a, 2], M[a, 3], M[a, 4], M[a, 5], e, parent[a])
     _add_moment(M[3], d[1], M[2], -d[2], M[1], e, parent[3])
@@ -343,7 +348,7 @@ def _add_row(x, y, z, p, q, r, e, row):
 
 @njit(inline="always")
 def _asked(plan, ws, i, points, rows, row, low):
-    """Return b (6,), the motion that satisfies the right-hand sides, in ``row``, of the ``rows`` rows of the pair.
+    """Return b (6,), the motion that satisfies the right-hand sides of the ``rows`` rows of the pair, in ``row`` (nr,).
 
     The turns of AXIS rows are about the point of the POINT rows; the last part of the arm leads from it to the centre.
     """
@@ -360,8 +365,10 @@ def _asked(plan, ws, i, points, rows, row, low):
 
 @njit(inline="always")
 def _write_works(ws, i, points, rows, w, share, out, first):
-    """Write a ``share`` of the works of the impulse ``w`` (6,) along the motions of the rows at ``upper`` to ``out``,
-    from number ``first`` on."""
+    """Write a ``share`` of the works of the impulse ``w`` (6,) along the motions of the rows at ``upper``.
+
+    To ``out`` (n,), from number ``first`` on.
+    """
     basis, arm = ws.ldu.frame[0, i], ws.ldu.arm[0, i]
     e = turn_of(arm)
     force = (w[0], w[1], w[2])
@@ -374,7 +381,10 @@ def _write_works(ws, i, points, rows, w, share, out, first):
 
 @njit(inline="always")
 def _own_motion(plan, ws, i, free, further, sprung, row, x, b, z):
-    """Write ``z`` = E^-1 (P^T x, h - H b) for ``x`` = r - D b, with h, in ``row``, and H of the ``further`` rows."""
+    """Write ``z`` (6,) = E^-1 (P^T x, h - H b) for ``x`` = r - D b, with h and H of the ``further`` rows.
+
+    h is in ``row`` (nr,).
+    """
     for k in range(free):
         z[k] = dot6(ws.ldu.frame[0, i, 6 - free + k], x)
     if sprung:
@@ -388,7 +398,7 @@ def _own_motion(plan, ws, i, free, further, sprung, row, x, b, z):
 
 @njit(inline="always")
 def forward_pair(plan, ws, i, points, free, further, sprung, low, body, row):
-    """Eliminate body i and its joint from the right-hand sides.
+    """Eliminate body i and its joint from the right-hand sides ``body`` (nb, 6), ``row`` (nr,).
 
     Subtract D b from that of body i, add T_u^T (r - D b - U z) to that of its parent, and subtract L_e (b + N z) from
     that of each closure row e coupled to the body (L_e: see `pass_pair`).
@@ -424,9 +434,10 @@ def forward_pair(plan, ws, i, points, free, further, sprung, low, body, row):
 
 @njit(inline="always")
 def back_pair(plan, ws, i, points, free, further, sprung, low, body, row):
-    """Replace right-hand sides by the solution: the motion of body i in ``body``, its joint's multipliers in ``row``.
+    """Replace right-hand sides by the solution, in ``body`` (nb, 6) and ``row`` (nr,): motion i, its multipliers.
 
-    After `forward_pair`; the motion of the parent and the multipliers of the closures are solved already.
+    After `forward_pair`; the motion of the parent and the multipliers of the closures are solved already. Scratch:
+    ``ws.ldu.z``.
     """
     x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
     first, rows, parent = natural(plan.joints.rows[i]), 6 - free, natural(plan.joints.parent[i])

@@ -53,8 +53,8 @@ def _pointers(kind: Kind) -> tuple[Any, Any]:
 
     for function in (evaluate, curve):
         function.__name__ = function.__qualname__ = f"{function.__name__}_{kind.name}"
-    what = f"measures of the kind '{kind.name}'"
-    return indirect(evaluate, seconds=1, what=what), indirect(curve, seconds=1, what=what)
+    label = f"measures of the kind '{kind.name}'"
+    return indirect(evaluate, seconds=1, what=label), indirect(curve, seconds=1, what=label)
 
 
 _kinds = [KINDS[name] for name in KIND_NAMES]
@@ -103,7 +103,10 @@ _by_numbers = switch(
 
 @njit
 def measure_at(plan, ws, m, position, rotation, gradient):
-    """Value of measure m at a pose (nb + 1, 3), (nb + 1, 3, 3), an angle in [-pi, pi]; ``gradient`` (2, 6) by side."""
+    """Return the value of measure m at a pose, an angle in [-pi, pi]; write its ``gradient`` (2, 6) by side.
+
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3).
+    """
     first = plan.measures.first[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     if plan.measures.kind[m] == ANGLE:  # most are angles, and a call among all kinds takes as long as to find one
@@ -146,7 +149,10 @@ def weighted_measure(plan, ws, m, near, position, rotation, gradient):
 
 @njit(inline="always")
 def weighted_value(plan, ws, m, near, position, rotation, scratch):
-    """Value of `weighted_measure`; its gradient, where it is not left out, is in ``scratch`` (2, 6)."""
+    """Return the value of `weighted_measure`; its gradient, where it is not left out, is in ``scratch`` (2, 6).
+
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3).
+    """
     if plan.measures.kind[m] != ANGLE or ws.efforts.mapped[m] != 0:
         return weighted_measure(plan, ws, m, near, position, rotation, scratch)
     first = natural(plan.measures.first[m])
@@ -156,9 +162,10 @@ def weighted_value(plan, ws, m, near, position, rotation, scratch):
 
 @njit
 def weighted_curvature(plan, ws, m, position, rotation, motion, out):
-    """Change ``out`` (2, 6) of the weighted gradient along motions (2, 6) of the two bodies, by side.
+    """Write the change of the weighted gradient along ``motion`` (2, 6) of the two bodies to ``out`` (2, 6), by side.
 
-    That of a third body is in ``ws.efforts.third``, see `take_third`.
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3). That of a third body is in ``ws.efforts.third``, see
+    `take_third`.
     """
     first = plan.measures.first[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
@@ -184,7 +191,10 @@ def weighted_curvature(plan, ws, m, position, rotation, motion, out):
 
 @njit
 def transposed_curvature(plan, m, rotation, motion, out):
-    """Transpose of `weighted_curvature` along motions (2, 6) to ``out`` (2, 6), for kinds of `OWN_TRANSPOSE`."""
+    """Write the transpose of `weighted_curvature` along ``motion`` (2, 6) to ``out`` (2, 6), for `OWN_TRANSPOSE`.
+
+    ``rotation`` (nb + 1, 3, 3).
+    """
     first = plan.measures.first[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     pull = motion[first], motion[1 - first]
@@ -232,7 +242,8 @@ def take_third(plan, work, m, vectors):
 def add_by_numbers(plan, ws, m, position, rotation, motion, factor, value, by):
     """Add to ``by`` the derivatives of the weighted measure along ``motion`` (2, 6) plus ``factor`` times itself.
 
-    ``value``: of the measure, not weighted, with its turns. Not for rows of products of exponentials and wraps.
+    By its numbers and, in ``by.weight``, its weight. ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3). ``value``:
+    of the measure, not weighted, with its turns. Not for rows of products of exponentials and wraps.
     """
     if plan.measures.product[m] >= 0 or plan.measures.third[m] >= 0:
         return
@@ -247,7 +258,10 @@ def add_by_numbers(plan, ws, m, position, rotation, motion, factor, value, by):
 
 @njit(seconds=1, what="the diagnosis of poses")
 def curve_rows(plan, ws, rows, position, rotation, motion, out):
-    """`weighted_curvature` of ``rows`` (m,), (m, 2, 6), along motions (nb, 6); zero for efforts."""
+    """Write `weighted_curvature` of ``rows`` (m,) to ``out`` (m, 2, 6), along ``motion`` (nb, 6).
+
+    Zero for released rows, as of efforts. Scratch: ``ws.efforts.motion``.
+    """
     ends = ws.efforts.motion
     for n in range(rows.size):
         r = rows[n]
@@ -279,7 +293,10 @@ def measure_rate(plan, m, gradient, velocity):
 
 @njit
 def rate_of(body, gradient, velocity):
-    """Rate of a measure of two bodies (2,) with that gradient (2, 6), at velocities (nb, 6)."""
+    """Return the rate of a measure of two bodies with that gradient (2, 6), at ``velocity`` (nb, 6).
+
+    ``body`` (2,): slots, nb for the world.
+    """
     rate = 0.0
     for s in range(2):
         i = natural(body[s])

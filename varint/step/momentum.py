@@ -16,18 +16,17 @@ from varint.mathematics.vectors import add, cross, dot, rotate, scale, vector
 
 @njit
 def angular_momentum(J, w, half_step):
-    """c J w + half_step w x J w, as three numbers; minus ``half_step`` gives the end of the step."""
+    """Return c J w + half_step w x J w, three numbers; minus ``half_step`` gives the end of the step."""
     spin, c = rotate(J, w), math.sqrt(1.0 - half_step * half_step * dot(w, w))
     return add(scale(c, spin), scale(half_step, cross(w, spin)))
 
 
 @njit
 def momentum_derivative(mass, J, w0, w1, w2, half_step, D):
-    """Write the 6 x 6 derivative of the start momenta with respect to (v, phi) into ``D``.
+    """Write the derivative of the start momenta with respect to (v, phi) into ``D`` (6, 6); ``J`` (3, 3): inertia.
 
-    h phi is the rotation vector (body axes) that a change of w gives the end of the step,
-    dw = (c I + [u]) dphi. In phi a row's derivative is its Jacobian at the end pose, and the
-    derivative of the momentum loses its division by c:
+    h phi is the rotation vector (body axes) that a change of w gives the end of the step, dw = (c I + [u]) dphi. In phi
+    a row's derivative is its Jacobian at the end pose, and the derivative of the momentum loses its division by c:
 
         c^2 J + c J [u] - u u-term + ([u] J - [J u]) (c I + [u]),   u u-term = (J u) u^T
     """
@@ -56,7 +55,7 @@ def momentum_derivative(mass, J, w0, w1, w2, half_step, D):
 
 @njit
 def momenta_of(plan, velocity, out):
-    """Write the momenta (nb, 6) at a node, M ``velocity``, to ``out``."""
+    """Write the momenta at a node, M ``velocity``, to ``out``; ``velocity``, ``out`` (nb, 6)."""
     for i in range(velocity.shape[0]):
         spin = rotate(plan.bodies.inertia[i], vector(velocity[i, 3:]))
         for a in range(3):

@@ -52,7 +52,8 @@ EPSILON = 2.220446049250313e-16
 def _attach(plan, i, position, rotation):
     """Shift body i in ``position`` (nb + 1, 3) so that the POINT rows of its tree joint hold; its parent is in place.
 
-    Then Newton's method has only rotations to find. Near a singular pose this keeps it on its branch of solutions.
+    ``rotation`` (nb + 1, 3, 3). Then Newton's method has only rotations to find. Near a singular pose this keeps it on
+    its branch of solutions.
     """
     side_a = plan.joints.first_body[i]
     a, b = plan.joints.side[i, side_a], plan.joints.side[i, 1 - side_a]
@@ -76,10 +77,10 @@ def _attach(plan, i, position, rotation):
 
 @njit
 def _attach_finely(plan, i, position, rest, rotation):
-    """`_attach` in steps with contacts: places include ``rest`` (nb, 3), what rounding takes off ``position``.
+    """Do `_attach` in steps with contacts: places are ``position`` + ``rest``, the part that rounding takes off.
 
-    Start values are often solutions there. The round-off of joints would add up along a chain to more than these may
-    miss.
+    ``position`` (nb + 1, 3), ``rest`` (nb, 3), ``rotation`` (nb + 1, 3, 3). Start values are often solutions there. The
+    round-off of joints would add up along a chain to more than these may miss.
     """
     nb, side_a = plan.bodies.mass.size, plan.joints.first_body[i]
     a, b = plan.joints.side[i, side_a], plan.joints.side[i, 1 - side_a]
@@ -117,7 +118,7 @@ def _directions_kept(plan, ws, start, end):
 
 @njit
 def _steepness(plan, r, gradient):
-    """Amplification from body motion (scaled to m) to the joint coordinate of row r; at least 1.
+    """Return the amplification from body motion (scaled to m) to the joint coordinate of row r; at least 1.
 
     ``gradient`` (2, 6). Where two hinges of a joint are nearly parallel, a body that moves by its round-off changes
     their coordinates by far more, and no step can close the row nearer than that.
@@ -152,7 +153,10 @@ def _weigh_bodies(plan, ws, merit, moved):
 
 @njit(inline="always")
 def _weigh_row(plan, ws, r, gradient, h, weights):
-    """Divide the residual of row r, with its ``gradient`` (2, 6), by ``h``; update (merit, worst, moved)."""
+    """Divide the residual of row r, with its ``gradient`` (2, 6), by ``h``; return (merit, worst, moved) with it.
+
+    The residual is in ``ws.residual_row``, and its impulse in ``ws.multiplier``.
+    """
     merit, worst, moved = weights
     ws.residual_row[r] /= h
     size = plan.rows.scale[r] * abs(ws.residual_row[r])
@@ -176,9 +180,10 @@ def _weigh_pair(plan, ws, upper, j, h, weights):
 
 @njit(inline="always")
 def _weigh_rows(plan, ws, upper, j, first, rows, points, h, weights):
-    """Do `_weigh_pair` from the ``first`` row on: numbers of all ``rows``, and of those of the kind POINT, ``points``.
+    """Weigh ``rows`` rows from ``first`` on, ``points`` of them of the kind POINT, as `_weigh_pair` does.
 
-    ``weights``: (merit, worst, moved) so far.
+    Divides ``ws.residual_row`` by ``h``; adds the impulses to ``ws.residual_body``. ``weights``: (merit, worst, moved)
+    so far, returned with the rows.
     """
     merit, worst, moved = weights
     for number in range(first, first + rows):
@@ -199,7 +204,7 @@ def _weigh_rows(plan, ws, upper, j, first, rows, points, h, weights):
 
 @njit(inline="always")
 def _take_impulses(plan, ws, upper, first, end, j, side):
-    """Take the impulses of the rows ``first`` to ``end`` - 1 of joint j into the residual of the body at a side.
+    """Subtract the impulses of the rows ``first`` to ``end`` - 1 of joint j from the residual of the body at a side.
 
     ``ws.residual_body`` (nb, 6); ``upper``: pose along whose rows they act, 0 or 1; ``side``: 0 or 1.
     """
@@ -222,9 +227,10 @@ def _take_impulses(plan, ws, upper, first, end, j, side):
 def evaluate_step(plan, ws, start, end, h, upper, increment):
     """Write the residuals of a step of ``h`` seconds with ``ws.velocity`` (nb, 6) and ``ws.multiplier`` (nr,).
 
-    Writes the pose ``end`` with its Jacobian, ``ws.residual_body`` and ``ws.residual_row``. The impulses act along the
-    rows of the pose ``upper``. ``increment``: the largest change of a velocity that led here, m/s; above ATTACH_ABOVE
-    anchors of tree joints are closed, which changes ``ws.velocity``; with contacts callers clear ``ws.position_rest``.
+    Writes the pose ``end`` (``ws.position``, ``ws.jacobian``, ...), ``ws.residual_body``, ``ws.residual_row`` and
+    ``ws.missed``. The impulses act along the rows of the pose ``upper``. ``increment``: the largest change of a
+    velocity that led here, m/s; above ATTACH_ABOVE anchors of tree joints are closed, which changes ``ws.velocity``;
+    with contacts callers clear ``ws.position_rest``.
 
     Returns four numbers, all NaN where a body or a rod turns further than a step may, or a residual is not finite:
     merit        sum of the squares of all residuals, each scaled to m/s
@@ -297,7 +303,7 @@ def newton_increment(plan, ws, end, h, upper, factored):
 
     Writes the changes (dv, dw) of the velocities to ``ws.increment_body`` and those of the multipliers to
     ``ws.increment_row``. ``factored``: with the factors that are in ``ws.ldu``, of an iterate before, in place of new
-    ones.
+    ones, which start with an empty border, ``ws.border``.
     """
     half_step, step = 0.5 * h, StepSpan(upper, end, h)
     for i in range(plan.bodies.mass.size):
@@ -326,7 +332,10 @@ def newton_increment(plan, ws, end, h, upper, factored):
 
 @njit
 def move_velocities(base, velocity, share, increment_body):
-    """Set ``velocity`` (nb, 6) to ``base`` and a ``share`` of the increment."""
+    """Set ``velocity`` to ``base`` plus a ``share`` of the increment ``increment_body``.
+
+    ``velocity``, ``base`` and ``increment_body`` (nb, 6).
+    """
     for i in range(velocity.shape[0]):
         v, d = base[i], increment_body[i]
         write(velocity[i], add(vector(v), scale(share, vector(d))), add(turn_of(v), scale(share, turn_of(d))))
@@ -334,14 +343,14 @@ def move_velocities(base, velocity, share, increment_body):
 
 @njit
 def add_multipliers(multiplier, share, increment_row):
-    """Add a ``share`` of the increment to ``multiplier`` (nr,)."""
+    """Add a ``share`` of the increment ``increment_row`` to ``multiplier``; ``increment_row``, ``multiplier`` (nr,)."""
     for r in range(multiplier.size):
         multiplier[r] += share * increment_row[r]
 
 
 @njit
 def _leaves_nothing(plan, ws, h, increment, floor):
-    """Return whether what is left of a residual after an ``increment``, m/s, is less than NOTHING of ``floor``, m/s.
+    """Return whether an ``increment``, m/s, leaves a residual of less than NOTHING of ``floor``, m/s.
 
     Where Newton's matrix is exact that is of second order in the increment, over the pivots of closures, the least of
     ``ws.ldu.last_pivot`` (nn,). ``h``: size of the step, s.
@@ -361,9 +370,9 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened, missed):
     Returns (status, iterations, upper), ``upper`` the pose whose rows the impulses act along.
 
     Converged when no residual is above ``tol`` (m/s) or above its floor, the round-off of its terms; or when increments
-    are at round-off. At most so many ``further`` increments, by the factors at hand, then take the residuals down to
-    where the next one would be NOTHING, else they move the mean energy. `sharpen` (``sharpened``) may take their place,
-    and in trees of lower pairs under loads alone the evaluation of a first increment that leaves only round-off.
+    are at round-off. At most ``further`` more increments, by the factors at hand, then take the residuals down to where
+    the next one would be NOTHING, else they move the mean energy. `sharpen` (``sharpened``) may replace these and, in
+    trees of lower pairs under loads alone, the evaluation after a first increment (``ws.extended.evaluated``).
 
     At a singular pose the rows are dependent, and not every residual has an impulse that closes it. Where one stays
     open for that reason, the impulses of this step act along the rows at its end in place of those at its start.

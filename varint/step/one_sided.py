@@ -14,12 +14,12 @@ def has_terms(plan):
 
 
 def number_parts(plan):
-    """Arrays of zeros for gradients by numbers, by field name."""
+    """Return arrays of zeros for gradients by numbers, by field name."""
     return one_sided_number_parts(plan) | contact_number_parts(plan)
 
 
 def rows_state(ws):
-    """A copy of the state of all rows."""
+    """Return a copy of the state of all rows."""
     return one_sided_state(ws), contacts_state(ws)
 
 

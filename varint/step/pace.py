@@ -96,7 +96,8 @@ def _density(plan, ws, pose, dt):
 def _displaced(plan, ws, pose, span):
     """Return `_square` where velocities and accelerations at a node lead within ``span`` s; overwrite the other pose.
 
-    They are those of ``ws.pace``, (nb, 6); ``pose``: 0 or 1, the one at the node. Negative spans lead backward.
+    They are those of ``ws.pace``, (nb, 6); ``pose``: 0 or 1, the one at the node. Negative spans lead backward. The
+    other pose is in ``ws.position``, ``ws.quat``; its velocities in ``ws.base``.
     """
     other, half, velocity = 1 - pose, 0.5 * span, ws.base
     for i in range(plan.bodies.mass.size):
@@ -117,7 +118,7 @@ def _displaced(plan, ws, pose, span):
 
 @njit
 def _square(plan, ws, pose, velocity):
-    """Z^2 at a pose with these velocities (nb, 6); the accelerations are left in ``ws.increment_body``."""
+    """Return Z^2 at a pose with ``velocity`` (nb, 6); the accelerations are left in ``ws.increment_body``."""
     accelerate_node(plan, ws, pose, velocity)
     total = mass = moving = bending = 0.0
     for i in range(plan.bodies.mass.size):

@@ -8,8 +8,8 @@ from varint.mathematics.vectors import ZERO, add, scale, turn_of, vector
 def pair_impulses(multiplier, G, first, rows, points):
     """Return the impulse on side 0, opposite to that on side 1, and the impulsive torques on both, in their axes.
 
-    The pair has ``rows`` rows from ``first`` on, first so many ``points``, of the kind POINT, which push both bodies
-    alike; AXIS rows push none. ``G`` (nr, 2, 6): gradients.
+    The pair has ``rows`` rows from ``first`` on, the first ``points`` of them of the kind POINT, which push both bodies
+    alike; AXIS rows push none. ``multiplier`` (nr,); ``G`` (nr, 2, 6): gradients.
     """
     push, turn, back = ZERO, ZERO, ZERO
     for number in range(first, first + rows):

@@ -25,7 +25,7 @@ from varint.step.roles import curve_roles
 
 @njit
 def curve_pairs(plan, ws, work, pose):
-    """The matrices of all pairs of bodies at a pose, which is placed, into ``work.curve``; ``work``: a `Tangent`."""
+    """Write the matrices of all pairs of bodies at a pose, which is placed, to ``work.curve`` of a `Tangent`."""
     nb = plan.bodies.mass.size
     for p in range(work.pair.shape[0]):
         W, (one, other) = work.curve[p], (work.pair[p, 0], work.pair[p, 1])
@@ -53,7 +53,10 @@ def curve_pairs(plan, ws, work, pose):
 
 @njit
 def _along_t(plan, ws, r, pose, side, W):
-    """Add the curvature of row r along rotations of its body ``side``, times the multiplier, to ``W`` (12, 12)."""
+    """Add the curvature of row r along rotations of its body ``side``, times the multiplier, to ``W`` (12, 12).
+
+    Scratch: ``ws.efforts.motion``, ``ws.efforts.change``.
+    """
     motion, change = ws.efforts.motion, ws.efforts.change
     motion[:] = 0.0
     for k in range(3):
@@ -67,7 +70,10 @@ def _along_t(plan, ws, r, pose, side, W):
 
 @njit
 def _along_x(plan, ws, r, pose, side, W):
-    """K(x, x) of row r, likewise: it is zero where the gradient by translations does not change with them."""
+    """Add K(x, x) of row r to ``W`` (12, 12), likewise; zero if translations do not change the gradient by them.
+
+    Scratch: ``ws.efforts.motion``, ``ws.efforts.change``.
+    """
     if not BENDS[plan.measures.kind[r]]:
         return
     motion, change = ws.efforts.motion, ws.efforts.change
@@ -82,9 +88,9 @@ def _along_x(plan, ws, r, pose, side, W):
 
 @njit
 def _fill(W, position, rotation, a, b, pull):
-    """Complete the matrix of the pair of bodies a, side 0, and b, side 1, with the columns of a, and K(t_b, t_a).
+    """Complete the matrix ``W`` (12, 12) of the bodies a, side 0, and b, side 1: the columns of a, and K(t_b, t_a).
 
-    ``pull`` (3,): G_xa.
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3) of the bodies; ``pull`` (3,): G_xa.
     """
     for i in range(3):
         for k in range(3):
@@ -122,7 +128,10 @@ def _fill(W, position, rotation, a, b, pull):
 
 @njit
 def bend_rows(plan, ws, work, pose):
-    """Changes of the rates of rows at ``ws.velocity`` by motions of their two bodies, into ``work.bend`` (nr, 12)."""
+    """Write the changes of the rates of rows, by motions of their two bodies, to ``work.bend`` (nr, 12).
+
+    Of the rates at ``ws.velocity``.
+    """
     motion, change = ws.efforts.motion, ws.efforts.change
     for r in range(work.bend.shape[0]):
         bend = work.bend[r]
@@ -140,7 +149,7 @@ def bend_rows(plan, ws, work, pose):
 
 @njit
 def add_curved(plan, ws, work, pose, moves, factor, out):
-    """Add to ``out`` (nb, 6, 8) the changes of the impulses of rows, times a factor, by motions (nb, 6 or more, 8).
+    """Add to ``out`` (nb, 6, 8) the changes of the impulses of rows, times a factor, by ``moves`` (nb, 6 or more, 8).
 
     ``pose``: that of `curve_pairs`.
     """
@@ -158,7 +167,10 @@ def add_curved(plan, ws, work, pose, moves, factor, out):
 
 @njit
 def _add_between(W, one, other, factor, to_one, to_other):
-    """`add_curved` of two bodies: their translations count by their difference, and are pushed to opposite sides."""
+    """Add as `add_curved` for two bodies: translations count by their difference, and are pushed to opposite sides.
+
+    ``W`` (12, 12); ``one``, ``other`` (6, 8): their motions; ``to_one``, ``to_other`` (6, 8): the sums.
+    """
     x = plus(eight(one[0]), -1.0, other[0])
     y = plus(eight(one[1]), -1.0, other[1])
     z = plus(eight(one[2]), -1.0, other[2])

@@ -420,7 +420,7 @@ class Extended(CompiledRecord, writable=True):
     impulse_rest: Annotated[Float2, "sharpened 6"]
     rotation: Annotated[Float3, "sharpened_slots 3 3"]  # scratch: rotation matrices of a pose, the world included
     rotation_rest: Annotated[Float3, "sharpened_slots 3 3"]
-    lever: Annotated[Int2, "sharpened_rows 4"]  # first row, how many, both bodies: `extended_rows.find_levers`
+    lever: Annotated[Int2, "sharpened_rows 4"]  # first row, how many, both bodies: `double.rows.find_levers`
     lever_end: Annotated[Int1, "3"]  # by kind
 
 

@@ -15,8 +15,8 @@ from varint.step.roles import add_inertias, add_role_works
 def momenta_and_rates(plan, ws, pose):
     """Prepare the system of `project` at a node: its pivots and rows, and its right side, momenta and rates.
 
-    Momenta to ``ws.increment_body`` (nb, 6), rates to ``ws.increment_row`` (nr,); ``pose``: the one at the node,
-    0 or 1.
+    Writes momenta to ``ws.increment_body`` (nb, 6), rates to ``ws.increment_row`` (nr,), and empties ``ws.border``;
+    ``pose``: the one at the node, 0 or 1.
     """
     mass_pivots(plan, ws.ldu.D)
     ws.border.count[0] = 0
@@ -31,7 +31,7 @@ def project(plan, ws, pose):
     """Find the velocities at a node: (v, w) = M^-1 (p, l) without the part that the rows forbid, G (v, w) = their rate.
 
     Written to ``ws.increment_body`` (nb, 6), m/s, world, and rad/s, body axes; the impulses to ``ws.increment_row``
-    (nr,). ``pose``: the one at the node, 0 or 1.
+    (nr,). Roles add their energy to ``ws.balance.further``. ``pose``: the one at the node, 0 or 1.
     """
     if has_contacts(plan):
         project_contacts(plan, ws, pose)
@@ -46,7 +46,7 @@ def project(plan, ws, pose):
 
 @njit
 def node_works(plan, ws, work):
-    """Write the works of all elements (ne,) from the start up to a node, J, after `project` there."""
+    """Write the works of all elements from the start up to a node, J, to ``work`` (ne,), after `project` there."""
     for e in range(work.size):
         work[e] = ws.efforts.work[e]
     add_role_works(plan, ws, work, True)

@@ -37,7 +37,7 @@ def place_rates(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> No
 
 @njit
 def _seen(x_a, A, x_b, B, w):
-    """Position of the point ``w`` (axes of b) in the frame of a."""
+    """Return the position of the point ``w`` (axes of b) in the frame of a."""
     return rotate_back(A, add(sub(vector(x_b), vector(x_a)), rotate(B, w)))
 
 

@@ -16,7 +16,7 @@ ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts of terms on the end of a trial
 
 @njit
 def copy_start(plan, ws, pose, back):
-    """Copy the arrays with the role RESTORED, those of poses at ``pose``, to ``ws.saved_step``, or back if ``back``."""
+    """Copy the arrays with the role RESTORED, poses at ``pose`` alone, to ``ws.saved_step``, or back if ``back``."""
     copy_spans(ws.spans.restored, pose, ws.saved_step.start, back)
     copy_roles(plan, ws, back)
 

@@ -42,6 +42,6 @@ class Role:
         return bool(self.size(plan))
 
     def prepare(self, plan: Plan, stages: int) -> None:
-        """Compile, or load, what steps call of it; ``stages``: of a step."""
+        """Compile, or load, the functions that steps call of this role; ``stages``: of a step."""
         for function in (*self.functions.values(), *self.also(plan, stages)):
             function.prepare()

@@ -19,10 +19,11 @@ VECTORS, MATRICES, GRADIENTS = inner_sizes(3), inner_sizes(3, 3), inner_sizes(2,
 
 @indirect(seconds=2, what="the solver of joints")
 def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3, g: Float1, jacobian: Float3) -> None:
-    """Rows at a pose (nb + 1, 3), (nb + 1, 3, 3): values to ``g`` (nr,), Jacobian to ``jacobian`` (nr, 2, 6).
+    """Write the rows at a pose: values to ``g`` (nr,), Jacobian to ``jacobian`` (nr, 2, 6).
 
-    An AXIS row has no part in x: those entries are left as they are, zero in a fresh workspace. The value of a
-    constraint is that of its first row, the others are zero; rows of efforts are left to efforts.py.
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3). An AXIS row has no part in x: those entries are left as they
+    are, zero in a fresh workspace. A constraint has its value in its first row, zero in the others; rows of efforts are
+    left to efforts.py.
     """
     # With A, B the rotations of the two bodies, R = A^T B, p = A^T (x_b - x_a), and u, w, c of the row:
     #   AXIS      d = R w,      g = u . d
@@ -88,7 +89,10 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
 
 @njit(inline="always")
 def _pair_rows(plan, start, rows, points, sides, p, R, A, g, jacobian):
-    """The ``rows`` rows of a lower pair from ``start`` on: ``points`` POINT rows, all at one point of b, AXIS rows."""
+    """Write the ``rows`` rows of a lower pair from ``start`` on: ``points`` POINT rows at one point of b, AXIS rows.
+
+    Values to ``g`` (nr,), gradients to ``jacobian`` (nr, 2, 6).
+    """
     w = vector(plan.measures.w[start])
     d = add((dot(R[0], w), dot(R[1], w), dot(R[2], w)), p)
     for number in range(start, start + points):
@@ -125,7 +129,8 @@ def _write_turns(R, u, w, d, sides, gradient):
 def other_row(plan: Plan, ws: Workspace, r: int, position: Float2, rotation: Float3, jacobian: Float3) -> float:
     """Evaluate row r of a constraint, or of a kind of measure that `evaluate_rows` has not: return its value.
 
-    A constraint: the term of the measure in its value, and its row; zero where that takes no part.
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3). Writes its gradient to ``jacobian`` (nr, 2, 6). A constraint:
+    the term of the measure in its value, and its row; zero where that takes no part.
     """
     if plan.rows.role[r] != CONSTRAINT:
         return measure_at(plan, ws, r, position, rotation, jacobian[r])

@@ -94,7 +94,7 @@ def _extrapolate(velocity, history, depth, length, still, enough):
 
 @njit
 def _remember(velocity, history, count):
-    """Replace the first ``count`` backward differences (n, nb, 6) by those that end with ``velocity`` (nb, 6)."""
+    """Replace the first ``count`` backward differences ``history`` (n, nb, 6), now up to ``velocity`` (nb, 6)."""
     for i in range(velocity.shape[0]):
         v = velocity[i]
         v0, v1, v2, v3, v4, v5 = v[0], v[1], v[2], v[3], v[4], v[5]
@@ -107,7 +107,10 @@ def _remember(velocity, history, count):
 
 @njit
 def remember_step(plan, ws):
-    """Keep the velocities of the stages of a step, ``ws.saved_step.velocity``, for the start values of the next."""
+    """Keep the velocities of the stages of a step, ``ws.saved_step.velocity``, for the start values of the next.
+
+    Changes the differences ``ws.history`` and their numbers ``ws.depth``.
+    """
     for stage in range(ws.history.shape[0]):
         ws.depth[stage] = min(ws.depth[stage] + 1, ws.history.shape[1])
         _remember(ws.saved_step.velocity[stage], ws.history[stage], ws.depth[stage])
@@ -156,7 +159,8 @@ def begin_part(plan, ws, inputs, h, stage, extrapolate, when, warm):
     """Write load, inputs and first iterates of a stage of ``h`` seconds; see `_try_part`.
 
     Iterates in ``ws.velocity`` (nb, 6) and ``ws.multiplier`` (nr,). ``warm``: share of the last multipliers that
-    multipliers start from. Returns how wrong the velocities may be, m/s.
+    multipliers start from. Also sets ``ws.depth`` and clears ``ws.extended.used``. Returns how wrong the velocities may
+    be, m/s.
     """
     half_step = 0.5 * h
     set_load(plan, ws, inputs, when.node, when.before)
@@ -188,7 +192,8 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
 
     ``inputs``: an `Inputs`; ``stage``: its number in the step; ``when``: its `Interval`; ``tol``: m/s, see
     `solve_step`. ``extrapolate``: whether velocities start from those of the last steps. Returns as `solve_step`, with
-    the solution in ``ws.velocity`` (nb, 6) and ``ws.multiplier`` (nr,).
+    the solution in ``ws.velocity`` (nb, 6) and ``ws.multiplier`` (nr,). Also sets ``ws.extended.used`` and, in plans of
+    trees without events, ``ws.last_multiplier`` (nr,).
     """
     alone = ws.history.shape[0] == 1
     # multipliers of redundant closures would grow from step to step, and those of a step with contacts lead the states
@@ -223,11 +228,11 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
 def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
     """Bring momenta, works, states of laws and counted turns to the end of a solved stage, the pose 1 - ``pose``.
 
-    Takes the arguments of `_try_part`. At the first stage of a step the energy at its node is checked (balance.py).
-    Product joints keep their choice of solved components until the ``last`` stage, so that all stages of a step belong
-    to one map; at mid-stage, where it is slightly open, laws would see a switch. Momenta are in ``ws.momentum``
-    (nb, 6). Returns whether the joints are closed: where coordinates were not found, as near a fold of a surface, the
-    rows that were solved are not theirs.
+    Takes the arguments of `_try_part`. At the first stage of a step the energy at its node is checked
+    (energy/balance.py). Product joints keep their choice of solved components until the ``last`` stage, so that all
+    stages of a step belong to one map; at mid-stage, where it is slightly open, laws would see a switch. Momenta are in
+    ``ws.momentum`` (nb, 6); ``ws.balance.size`` is set. Returns whether the joints are closed: where coordinates were
+    not found, as near a fold of a surface, the rows that were solved are not theirs.
     """
     half_step, end = 0.5 * h, 1 - pose
     if ws.balance.at_node[0]:
@@ -249,11 +254,11 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
 
 @njit
 def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, node, width, dt):
-    """A step of the scheme from ``node``, in one piece or in sub-steps of the whole scheme.
+    """Take a step of the scheme from ``node``, in one piece or in sub-steps of the whole scheme.
 
     A sub-step is repeated at half its size where it is not solved or, with ``ws.balance.redo``, energy comes from
-    nowhere. It also ends at events. ``pose``: that of the state. ``stages``: their sizes over that of the
-    step, which takes ``width`` times ``dt`` s. Returns (status, pose of the new state, iterations, further sub-steps).
+    nowhere; it also ends at events. ``pose``: of the state. ``stages`` (n,): shares of the step, ``width`` times ``dt``
+    s. Changes ``ws.damping.longest_share``, ``ws.tape``. Returns (status, pose, iterations, further sub-steps).
     """
     # shares of the step: done, of a sub-step that no event ends, that is tried, and the longest (damping/relaxing.py)
     done, size, part, iterations, pieces, events, longest_share = 0.0, 1.0, 1.0, 0, 0, 0, ws.damping.longest_share
@@ -334,7 +339,8 @@ def start_momentum(plan, ws, half_step):
     """Write the momenta (nb, 6) at the first node to ``ws.momentum``: m v and J w for ``half_step`` = 0.
 
     With half the size of a step, s, they are those that a step before, of the same velocity, would have left: the start
-    of VI, v_1 = v(0). Other roles than bodies know ``half_step`` = 0 alone.
+    of VI, v_1 = v(0). Other roles than bodies know ``half_step`` = 0 alone. Clears ``ws.goal``, ``ws.goal_rest`` and
+    ``ws.residual_body``.
     """
     for i in range(plan.bodies.mass.size):
         for k in range(6):
@@ -351,8 +357,9 @@ def run(
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Take steps from a node on and record; adaptive ones stop at the last node before the end.
 
-    ``pose``: the one that holds the state. ``stages``: their sizes over that of the step. ``interval_velocity``: record
-    the velocity of the last step (order 1), not the projected one at the node.
+    ``pose``: the one that holds the state. ``stages`` (n,): their sizes over that of the step. ``interval_velocity``:
+    record the velocity of the last step (order 1), not the projected one at the node. Sets ``ws.pace.time`` and
+    ``ws.balance``.
 
     ``out``, in kernel order: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6), work (T, ne), states of laws
     (T, n), slot of a body that was not resolved since the record before (T,), -1 for none; time (T,), s; Newton
@@ -420,10 +427,10 @@ def record_node(plan, ws, pose, interval_velocity, out):
 
 @njit
 def worst_residual(plan, ws):
-    """Slot of the body and number of the joint with the largest residual of a step that failed; -1 for none.
+    """Find the body (slot) and the joint (number) with the largest residual of a step that failed.
 
     Residuals are those that the last `evaluate_step` left, scaled to m/s; NaN counts as the largest. All rows are
-    compared, released ones too: of efforts and open limits, whose residual is zero.
+    compared, released ones too: of efforts and open limits, whose residual is zero. -1 where a plan has no joint.
     """
     body = joint = -1
     largest = -1.0

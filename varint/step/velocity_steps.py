@@ -28,7 +28,7 @@ PROJECTIONS = 20  # corrections of a pose, at most
 
 @njit(seconds=6, what=WHAT)
 def evaluate_state(plan, ws, accepted, load):
-    """Rows of pose 0, and the forces there: ``load`` (nb, 6), N, world, and N m, body axes.
+    """Evaluate the rows of pose 0, and write the forces there to ``load`` (nb, 6), N, world, and N m, body axes.
 
     Gravity, forces, and the gyroscopic torques -w x J w. ``accepted``: whether angles count their turns from this pose
     on. Inputs and targets are in ``ws.efforts``.
@@ -63,7 +63,7 @@ def solve_velocities(plan, ws, body, row):
 
 @njit(seconds=1, what=WHAT)
 def move_poses(plan, ws, h, velocity):
-    """Move pose 0 by ``velocity`` (nb, 6) over h seconds: x + h v, R exp(h w)."""
+    """Move pose 0, ``ws.position`` and ``ws.quat``, by ``velocity`` (nb, 6) over h seconds: x + h v, R exp(h w)."""
     for i in range(plan.bodies.mass.size):
         v, q = velocity[i], ws.quat[0, i]
         for k in range(3):
@@ -84,7 +84,7 @@ def _turn(q, half):
 
 @njit
 def _sine_over(angle):
-    """sin(angle) / angle."""
+    """Return sin(angle) / angle."""
     x = angle * angle
     if angle > SMALL_TURN:
         return math.sin(angle) / angle
@@ -93,7 +93,7 @@ def _sine_over(angle):
 
 @njit
 def _third_over(angle):
-    """(angle - sin(angle)) / angle^3."""
+    """Return (angle - sin(angle)) / angle^3."""
     x = angle * angle
     if angle > SMALL_TURN:
         return (angle - math.sin(angle)) / (angle * x)
@@ -104,7 +104,8 @@ def _third_over(angle):
 def move_along_screws(plan, ws, h, velocity):
     """Move pose 0 by E exp(h phi) (DIFF eq. 1.29): ``velocity`` (nb, 6) is constant in the axes of each body.
 
-    Its linear part, in the axes of the world at the start of the step, is changed to those at its end.
+    The pose is in ``ws.position``, ``ws.quat`` and ``ws.rotation``. The linear part of ``velocity``, in the axes of the
+    world at the start of the step, is changed to those at its end.
     """
     for i in range(plan.bodies.mass.size):
         v, q = velocity[i], ws.quat[0, i]
@@ -124,9 +125,10 @@ def move_along_screws(plan, ws, h, velocity):
 
 @njit(seconds=2, what=WHAT)
 def project_pose(plan, ws, tol, body, row):
-    """Close the rows of pose 0 to ``tol`` metres by motions that are least in the kinetic metric; the rest left, m.
+    """Close the rows of pose 0 to ``tol`` metres by motions that are least in the kinetic metric.
 
-    ``body`` (nb, 6), ``row`` (nr,): scratch.
+    Returns the largest row that is left, m. Moves ``ws.position`` and ``ws.quat``; ``body`` (nb, 6), ``row`` (nr,):
+    scratch, overwritten.
     """
     gap = math.inf
     for _ in range(PROJECTIONS):
@@ -144,7 +146,10 @@ def project_pose(plan, ws, tol, body, row):
 
 @njit(seconds=1, what=WHAT)
 def project_velocity(plan, ws, row):
-    """Bring ``ws.velocity`` to the rates of the targets by the least change in the kinetic metric; ``row``: scratch."""
+    """Bring ``ws.velocity`` to the rates of the targets by the least change in the kinetic metric.
+
+    Scratch: ``row`` (nr,).
+    """
     for i in range(plan.bodies.mass.size):
         for k in range(3):
             ws.velocity[i, k] *= plan.bodies.mass[i]
@@ -172,7 +177,7 @@ def _gap_of_pose(plan, ws):
 
 @njit(seconds=3, what="derivatives of forces")
 def differentiate_forces(plan, ws, turned, along):
-    """Parts of the derivatives of the loads of forces, after `evaluate_state` at the same state.
+    """Write parts of the derivatives of the loads of forces, after `evaluate_state` at the same state.
 
     Of each measure of a law, n in all: ``turned`` (n, 12, 12), the change of its gradient by motions of its two bodies
     times the effort, and ``along`` (n, 12), the change of its rate with its gradient. Those of loads on single bodies

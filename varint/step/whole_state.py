@@ -8,7 +8,10 @@ UNIT_ROUND_OFF = 4 * 2.220446049250313e-16  # of the square of a quaternion's no
 
 @njit
 def is_whole_body(position, quat, velocity, spin):
-    """Whether position, velocity and spin (3,) are finite and small enough, and the quaternion (4,) a unit."""
+    """Return whether the numbers of a body are finite and small enough, and its quaternion a unit.
+
+    ``position``, ``velocity`` (3,), ``spin`` (3,); ``quat`` (4,).
+    """
     square, is_whole = 0.0, True
     for k in range(3):
         is_whole &= abs(position[k]) <= LARGEST_READ and abs(velocity[k]) <= LARGEST_READ
@@ -20,7 +23,10 @@ def is_whole_body(position, quat, velocity, spin):
 
 @njit
 def is_whole_state(position, quat, velocity, spin):
-    """Whether `is_whole_body` holds for all bodies, of arrays (nb, 3), (nb, 4), (nb, 3), (nb, 3)."""
+    """Return whether `is_whole_body` holds for all bodies.
+
+    ``position``, ``velocity``, ``spin`` (nb, 3); ``quat`` (nb, 4).
+    """
     is_whole = True
     for i in range(position.shape[0]):
         is_whole &= is_whole_body(position[i], quat[i], velocity[i], spin[i])

@@ -34,11 +34,11 @@ def workspace(
     sharpened: bool = False,
     prepared: bool = True,
 ) -> Workspace:
-    """Fresh scratch for ``plan`` and a scheme of that many sub-steps; what its functions need is compiled.
+    """Return fresh scratch for ``plan`` and a scheme of ``stages`` sub-steps.
 
     ``functions``: of users, or None, of each law and then of each measure. ``inactive``: numbers of the constraints of
     forces that take no part.
-    ``kept``: how many stages are kept on its tape. ``sharpened``: whether stages are, see `extended.sharpen`.
+    ``kept``: how many stages are kept on its tape. ``sharpened``: whether stages are, see `double.increment.sharpen`.
     ``prepared``: whether what steps need is compiled, or loaded; else functions that call through pointers refuse.
     """
     if prepared:
@@ -71,7 +71,7 @@ def workspace(
 
 
 def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict[str, int]:
-    """Sizes of the arrays of a `workspace` but for its factors, by the names that the fields of `Workspace` have."""
+    """Return the sizes of the arrays of a `workspace` but its factors, by the names in the fields of `Workspace`."""
     roles = roles_of(plan)
     smooth = stages == 1 and all(role.smooth for role in roles)
     sizes = {
@@ -94,17 +94,17 @@ def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict
 
 
 def joint_workspace(plan: Plan) -> Workspace:
-    """`workspace` in which the joints alone take part."""
+    """Return a `workspace` in which the joints alone take part."""
     return workspace(plan, inactive=range(plan.constraints.row.size))
 
 
 def coupled_workspace(plan: Plan, functions: tuple) -> Workspace:
-    """`workspace` in which joints and couplings take part, but no prescribed motion."""
+    """Return a `workspace` in which joints and couplings take part, but no prescribed motion."""
     return workspace(plan, functions=functions, inactive=np.flatnonzero(plan.constraints.driven))
 
 
 def prepare_workspace(plan: Plan, stages: int) -> None:
-    """Compile, or load, what the functions of a workspace call through pointers."""
+    """Compile, or load, the functions that the functions of a workspace call through pointers."""
     SOLVERS[plan.joints.solver[0]].prepare()
     evaluate_rows.prepare()
     prepare_kinds(plan)
@@ -118,12 +118,12 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
 
 
 def _give_addresses(efforts, functions):
-    """Addresses of users' functions, of the laws and then of the measures."""
+    """Write the addresses of users' functions, of the laws and then of the measures, to ``efforts``."""
     nf = efforts.function.size
-    own = [f for f, law in enumerate(functions[:nf]) if law is not None]
-    efforts.function[own] = addresses_of([functions[f] for f in own])
-    own = [m for m, given in enumerate(functions[nf:]) if given is not None]
-    efforts.mapped[own] = addresses_of([functions[nf + m] for m in own], numbers=1)
+    places = [f for f, law in enumerate(functions[:nf]) if law is not None]
+    efforts.function[places] = addresses_of([functions[f] for f in places])
+    places = [m for m, function in enumerate(functions[nf:]) if function is not None]
+    efforts.mapped[places] = addresses_of([functions[nf + m] for m in places], numbers=1)
 
 
 def _border_of(plan):
@@ -138,7 +138,7 @@ def values_of(plan: Plan) -> int:
 
 
 def _damping_sizes(plan, stages):
-    """Sizes of the arrays of strong damping, which steps of one stage alone know."""
+    """Return the sizes of the arrays of strong damping, which steps of one stage alone know."""
     laws, loads = (plan.laws.kind.size, plan.loads.kind.size) if stages == 1 else (0, 0)
     some = laws + loads > 0
     return {
@@ -155,7 +155,7 @@ def states_of(plan: Plan) -> int:
 
 
 def tangent_work(plan: Plan) -> Tangent:
-    """Scratch for derivatives of stages."""
+    """Return scratch for derivatives of stages, and prepare the derivatives of the roles."""
     nb, nr = plan.bodies.mass.size, plan.rows.role.size
     between = plan.measures.body[:nr]
     first = np.flatnonzero(np.append(True, (between[1:] != between[:-1]).any(axis=1))[:nr])
@@ -191,7 +191,10 @@ def tangent_work(plan: Plan) -> Tangent:
 
 
 def by_numbers(plan: Plan, stages: int, nodes: int = 0) -> ByNumbers:
-    """A gradient by the numbers of a plan, zero, and by what acts in so many stages; with velocities at ``nodes``."""
+    """Return a gradient by the numbers of a plan and by the inputs and loads of ``stages`` stages, all zero.
+
+    ``nodes``: number of nodes whose velocities take part.
+    """
     nb, nm, ns = plan.bodies.mass.size, plan.measures.kind.size, plan.laws.sum_law.size - 1
     loads = plan.loads.kind.size
     rows, elements = plan.rows.role.size, plan.elements.force.size

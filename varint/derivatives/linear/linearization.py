@@ -328,7 +328,7 @@ class _System:
         raise NotImplementedError
 
     def changes(self, changes: np.ndarray) -> np.ndarray:
-        """Return the changes (nb, ..., c + m) caused by changes (c, nb, 12) of the state and by each of m inputs."""
+        """Return the changes (c + m, nb, ...) caused by changes (c, nb, 12) of the state and by each of m inputs."""
         raise NotImplementedError
 
     def read(self, changes: np.ndarray) -> np.ndarray:

@@ -209,7 +209,7 @@ class _Held(Commands):
         self.moved, self._moving = run.commands.moved, run.commands._moving
 
     def at(self, nodes: np.ndarray) -> np.ndarray:
-        """Return values and rates (2, T = 1, ne) of the first node, whatever the nodes."""
+        """Return values and rates (2, 2, ne) at both ends of the first step, whatever the nodes."""
         return np.array([self.values + self.change, self.rates])
 
     def within(self, times: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ WHAT = "beams"
 
 @njit(inline="always")
 def _velocity(ws, i):
-    """Velocity and angular velocity of body i, of which the world has none."""
+    """Return velocity and angular velocity of body i; zero for the world."""
     if i == ws.velocity.shape[0]:
         return ZERO, ZERO
     v = ws.velocity[i]
@@ -83,16 +83,20 @@ def apply_beams(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> No
         force = to_middle(k, force)
         torque = add(torque_of(k, d, force), by_rotation(torque, rho, f))
         push, far, near = rotate(A, force), rotate_back(B, rotate(A, torque)), add(cross(reach, force), torque)
-        own, other = work.push[n, 0], work.push[n, 1]
-        write(own, scale(-1.0, push), scale(-1.0, near))
-        write(other, push, add(far, cross(w, rotate_back(B, push))))
-        _take_push(ws, a, own)
-        _take_push(ws, b, other)
+        on_a, on_b = work.push[n, 0], work.push[n, 1]
+        write(on_a, scale(-1.0, push), scale(-1.0, near))
+        write(on_b, push, add(far, cross(w, rotate_back(B, push))))
+        _take_push(ws, a, on_a)
+        _take_push(ws, b, on_b)
 
 
 @njit(inline="always")
 def _evaluate(plan, ws, m, s, r, value, rate, half_step):
-    """Write what laws find along measure m, the only one of sum s, and the residual of its row r."""
+    """Evaluate the laws along measure m, the only one of sum s, and write the residual of its row r.
+
+    To ``ws.efforts`` (``value``, and the sum with multiplier / ``half_step`` in ``ws.efforts.sum_effort``) and
+    ``ws.residual_row``.
+    """
     work = ws.efforts
     work.value[m] = value
     evaluate_along(plan, work, s, value, rate, half_step)
@@ -129,12 +133,12 @@ def stiffen_beams(plan: Plan, ws: Workspace, upper: int, end: int, h: float, fac
                 near = by_rotation(vector(measures.v[m + j]), rho, f)
                 along, far = zero, rotate_back(B, rotate(A, near))
             factors = -half_step * half_step * work.sum_by_value[s + j], -half_step * work.sum_by_rate[s + j]
-            up, low, own, other = ws.jacobian[upper, r], ws.jacobian[lower, r], side, natural(1 - side)
+            up, low, side_a, side_b = ws.jacobian[upper, r], ws.jacobian[lower, r], side, natural(1 - side)
             if a < nb:
                 push = scale(-1.0, along), scale(-1.0, near)
-                write_rows(push, work.tangent[a], factors, up[own], low[own])
+                write_rows(push, work.tangent[a], factors, up[side_a], low[side_a])
             if b < nb:
-                write_rows((along, far), work.tangent[b], factors, up[other], low[other])
+                write_rows((along, far), work.tangent[b], factors, up[side_b], low[side_b])
         share, F, L = -half_step, vector(work.push[n, 1]), rotate(A, d)
         if a < nb:
             _add_geometric(ws.ldu.D[a], A, F, L, share, -0.5)
@@ -144,7 +148,10 @@ def stiffen_beams(plan: Plan, ws: Workspace, upper: int, end: int, h: float, fac
 
 @njit
 def _add_geometric(D, R, F, L, share, half):
-    """Add ``share`` times the geometric stiffness of one body, ``half`` = s / 2; R: body to world."""
+    """Add ``share`` times the geometric stiffness of one body to ``D`` (6, 6), ``half`` = s / 2.
+
+    ``R`` (3, 3): body to world.
+    """
     along = -0.25 * dot(F, L)
     f, l = rotate_back(R, F), rotate_back(R, L)
     for k in range(3):

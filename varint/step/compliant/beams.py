@@ -34,7 +34,10 @@ def turn_of_half(k):
 
 @njit
 def ends_of(plan, m, position, rotation):
-    """Poses (x_a, A, x_b, B) of the bodies of measure m."""
+    """Return the poses (x_a, A, x_b, B) of the bodies of measure m, of ``position`` (nb + 1, 3), ``rotation``.
+
+    ``rotation`` (nb + 1, 3, 3).
+    """
     first = plan.measures.first[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     return position[a], rotation[a], position[b], rotation[b]
@@ -42,7 +45,10 @@ def ends_of(plan, m, position, rotation):
 
 @indirect(seconds=1, what=WHAT)
 def evaluate_beams(plan: Plan, ws: Workspace, position: Float2, rotation: Float3) -> None:
-    """Write the measures and their gradients at a pose (nb + 1, 3), (nb + 1, 3, 3), world last, to ``ws.efforts``."""
+    """Write the measures and their gradients at a pose, world last, to ``ws.efforts``.
+
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3).
+    """
     work = ws.efforts
     for n in range(plan.beams.first.size):
         m = plan.beams.first[n]

@@ -26,14 +26,14 @@ RIGID = 1e10  # s W of rows that are rigid: so much smaller is the rate that is 
 
 @njit
 def _mobility(plan, m, G):
-    """Rate of measure m with the gradient G (2, 6) by a unit impulse along it, 1/kg or 1/(kg m^2)."""
-    found = 0.0
+    """Return the rate of measure m with the gradient G (2, 6) by a unit impulse along it, 1/kg or 1/(kg m^2)."""
+    mobility = 0.0
     for side in range(2):
         i = plan.measures.body[m, side]
         if i < plan.bodies.mass.size:
             line, turn = vector(G[side]), turn_of(G[side])
-            found += dot(line, line) / plan.bodies.mass[i] + dot(turn, rotate(plan.bodies.inverse_inertia[i], turn))
-    return found
+            mobility += dot(line, line) / plan.bodies.mass[i] + dot(turn, rotate(plan.bodies.inverse_inertia[i], turn))
+    return mobility
 
 
 @indirect(seconds=1, what=WHAT)
@@ -62,10 +62,10 @@ def brace_rows(plan: Plan, ws: Workspace, pose: int, held: bool) -> None:
 
 @njit
 def _release(plan, ws, pose):
-    """Take the rows out of ``ws.jacobian[pose]`` again, after an impact: add its works to those of the elements.
+    """Take the rows out of ``ws.jacobian[pose]`` again, after an impact: add its works to the elements' works.
 
-    The velocities before it are in ``ws.velocity``, those after it in ``ws.increment_body``, as the impulses in
-    ``ws.increment_row``.
+    In ``ws.efforts.work``. The velocities before it are in ``ws.velocity``, those after it in ``ws.increment_body``, as
+    the impulses in ``ws.increment_row``.
     """
     nb = plan.bodies.mass.size
     for n in range(plan.compliant.joint_row.size):

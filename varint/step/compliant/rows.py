@@ -20,7 +20,7 @@ WHAT = "compliant rows"
 
 @njit
 def _softness(plan, ws, s, half_step):
-    """Velocity that a unit residual of sum s amounts to, m/s per N s or rad/s per N m s; 0 without stiffness."""
+    """Return the velocity of a unit residual of sum s, m/s per N s or rad/s per N m s; 0 without stiffness."""
     work = ws.efforts
     stiffness = -half_step * (half_step * work.sum_by_value[s] + work.sum_by_rate[s])
     return 1.0 / stiffness if stiffness > 0.0 else 0.0
@@ -28,7 +28,7 @@ def _softness(plan, ws, s, half_step):
 
 @njit
 def write_rows(gradient, T, factors, up, low):
-    """The rows (6,) of an effort for one body: ``up`` = P g, ``low`` = -h/2 df/dd, see efforts.py.
+    """Write the rows (6,) of an effort for one body: ``up`` = P g, ``low`` = -h/2 df/dd, see efforts.py.
 
     ``gradient``: (g_x, g_theta). ``factors``: -h^2/4 of the derivative of the effort by its measure, and -h/2 of that
     by its rate. With u = (1 + c) T the rate changes by c g_theta - (1 + c) T x g_theta. In a step whose impulses act
@@ -43,7 +43,7 @@ def write_rows(gradient, T, factors, up, low):
 
 @indirect(seconds=1, what=WHAT)
 def weigh_open(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
-    """Add the rows' residuals to ``ws.missed``, after those that write them."""
+    """Add the rows' residuals to ``ws.missed``, once they are written."""
     half_step, (merit, worst, moved) = 0.5 * h, (ws.missed[0], ws.missed[1], ws.missed[2])
     for n in range(plan.compliant.row.size):
         r, s = plan.compliant.row[n], plan.compliant.sum[n]
@@ -56,7 +56,7 @@ def weigh_open(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> Non
 
 @indirect(seconds=1, what=WHAT)
 def start_multipliers(plan: Plan, ws: Workspace, inputs: Inputs, when: Interval, h: float, kept: bool) -> None:
-    """Set the multipliers of the compliant rows to h/2 times their last efforts if ``kept``, else to zero."""
+    """Set ``ws.multiplier`` of the compliant rows to h/2 times their last efforts if ``kept``, else to zero."""
     for n in range(plan.compliant.row.size):
         r = plan.compliant.row[n]
         ws.multiplier[r] = 0.5 * h * ws.last_multiplier[r] if kept else 0.0
@@ -64,7 +64,10 @@ def start_multipliers(plan: Plan, ws: Workspace, inputs: Inputs, when: Interval,
 
 @indirect(seconds=1, what=WHAT)
 def keep_efforts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
-    """Store the efforts of the compliant rows, not their multipliers: the next stage may have another h."""
+    """Store the efforts of the compliant rows, not their multipliers, in ``ws.last_multiplier``.
+
+    The next stage may have another h.
+    """
     for n in range(plan.compliant.row.size):
         r = plan.compliant.row[n]
         ws.last_multiplier[r] = ws.multiplier[r] / (0.5 * h)

@@ -20,7 +20,7 @@ WHAT = "derivatives of joints with a compliance"
 
 @njit
 def _measure_of(plan, n):
-    """Row number n of compliant joints, and the measure whose gradient is G."""
+    """Return row number n of compliant joints, and the measure whose gradient is G."""
     return plan.compliant.joint_row[n], plan.laws.sum_first[plan.compliant.joint_sum[n]]
 
 
@@ -40,7 +40,10 @@ def _add_curved(plan, ws, m, pose, motions, factor, out):
 def rows_from_start(
     plan: Plan, ws: Workspace, half_step: float, start: Float2, end: Float2, out: Float2, out_row: Float2, c: int
 ) -> None:
-    """Add minus the changes of the residuals, by motions (nb, 6) of the ends, to ``out`` (nb, 6), ``out_row``[:, c]."""
+    """Add minus the changes of the residuals, by motions of the ends, to ``out`` (nb, 6), ``out_row``[:, c].
+
+    ``start``, ``end`` (nb, 6): the motions; ``out_row`` (nr, columns).
+    """
     for n in range(plan.compliant.joint_row.size):
         r, m = _measure_of(plan, n)
         by_start, by_end = by_ends(plan, ws, n, half_step)
@@ -54,7 +57,10 @@ def rows_from_start(
 
 @indirect(seconds=2, what=WHAT)
 def rows_at_end(plan: Plan, ws: Workspace, end: Float2, row: Float2, c: int, out: Float2) -> None:
-    """Add the changes of the momenta at the end, by its motion (nb, 6) and changes ``row``[:, c] of mu, to ``out``."""
+    """Add the changes of the momenta at the end, by its motion ``end`` (nb, 6) and changes of mu, to ``out`` (nb, 6).
+
+    ``row`` (nr, columns): column c has the changes of mu.
+    """
     for n in range(plan.compliant.joint_row.size):
         r, m = _measure_of(plan, n)
         for side in range(2):
@@ -66,7 +72,7 @@ def rows_at_end(plan: Plan, ws: Workspace, end: Float2, row: Float2, c: int, out
 
 @njit
 def _add_curved_back(plan, ws, m, pose, gradient, vectors, factor, out):
-    """The transpose of `_add_curved`; ``gradient`` (2, 6) of the measure at the pose."""
+    """Add the transpose of `_add_curved` to ``out`` (nb, 6); ``gradient`` (2, 6) of the measure at the pose."""
     work = ws.efforts
     pair_of(plan, m, vectors, work.motion)
     curve_transposed(plan, ws, m, ws.position[pose], ws.rotation[pose], gradient, work.motion, work.change)
@@ -80,7 +86,10 @@ def _add_curved_back(plan, ws, m, pose, gradient, vectors, factor, out):
 def rows_from_start_back(
     plan: Plan, ws: Workspace, half_step: float, body: Float2, row: Float1, by_start: Float2, by_end: Float2
 ) -> None:
-    """The transpose of `rows_from_start`, of duals ``body``, ``row`` (nr,): adds to gradients by the ends' motions."""
+    """Add the transpose of `rows_from_start`, of duals ``body``, ``row`` (nr,), to gradients by the ends' motions.
+
+    ``by_start``, ``by_end`` (nb, 6); ``body`` (nb, 6).
+    """
     for n in range(plan.compliant.joint_row.size):
         r, m = _measure_of(plan, n)
         of_start, of_end = by_ends(plan, ws, n, half_step)
@@ -94,7 +103,10 @@ def rows_from_start_back(
 
 @indirect(seconds=2, what=WHAT)
 def rows_at_end_back(plan: Plan, ws: Workspace, momentum: Float2, by_end: Float2, row: Float1) -> None:
-    """The transpose of `rows_at_end`, of a gradient by the momenta (nb, 6)."""
+    """Add the transpose of `rows_at_end`, of a gradient ``momentum`` (nb, 6) by the momenta.
+
+    To ``by_end`` (nb, 6), by the motion of the end, and ``row`` (nr,), by the changes of mu.
+    """
     for n in range(plan.compliant.joint_row.size):
         r, m = _measure_of(plan, n)
         for side in range(2):

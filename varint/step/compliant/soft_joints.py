@@ -25,9 +25,10 @@ WHAT = "joints with a compliance"
 
 @indirect(seconds=2, what=WHAT)
 def average_rows(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
-    """Replace the efforts of the rows in the middle of a step by f, and take mu G off ``ws.residual_body``.
+    """Replace the efforts of the rows in the middle of a step by f, and subtract mu G from ``ws.residual_body``.
 
-    G goes to the gradients of the measures of the laws, G' to those of the rows. After `evaluate_laws`.
+    G goes to the gradients of the measures of the laws, G' to those of the rows, values and efforts to ``ws.efforts``;
+    residuals to ``ws.residual_row``. After `evaluate_laws`.
     """
     work, half_step = ws.efforts, 0.5 * h
     for n in range(plan.compliant.joint_row.size):
@@ -49,7 +50,7 @@ def average_rows(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> N
 
 @njit
 def by_ends(plan, ws, n, half_step):
-    """The derivatives of h/2 f of row n by its values at the start and at the end of a step."""
+    """Return the derivatives of h/2 f of row n by its values at the start and at the end of a step."""
     s = plan.compliant.joint_sum[n]
     by_value, by_rate = half_step * ws.efforts.sum_by_value[s], ws.efforts.sum_by_rate[s]
     return 0.5 * (by_value - by_rate), 0.5 * (by_value + by_rate)
@@ -57,7 +58,7 @@ def by_ends(plan, ws, n, half_step):
 
 @indirect(seconds=1, what=WHAT)
 def stiffen_rows(plan: Plan, ws: Workspace, upper: int, end: int, h: float, factored: bool) -> None:
-    """Write the columns of mu, G, and the rows of Newton's matrix, by G'. After `average_rows`."""
+    """Write the columns of mu, G, and the rows of Newton's matrix, by G', to ``ws.jacobian``. After `average_rows`."""
     if factored:
         return
     work = ws.efforts
@@ -74,7 +75,10 @@ def stiffen_rows(plan: Plan, ws: Workspace, upper: int, end: int, h: float, fact
 def apply_rows(
     plan: Plan, ws: Workspace, h: float, body: Float3, row: Float2, out_body: Float3, out_row: Float2
 ) -> None:
-    """Add to what `columns.apply_wide` writes, with the same arguments. After `average_rows`."""
+    """Add the part of these rows to the result of `columns.apply_wide`, with the same arguments.
+
+    ``body``, ``out_body`` (nb, 6, 8); ``row``, ``out_row`` (nr, 8). After `average_rows`.
+    """
     for n in range(plan.compliant.joint_row.size):
         r, m = plan.compliant.joint_row[n], plan.laws.sum_first[plan.compliant.joint_sum[n]]
         before, after = ws.efforts.gradient[m], ws.efforts.gradient[r]
@@ -92,7 +96,10 @@ def apply_rows(
 def apply_rows_back(
     plan: Plan, ws: Workspace, h: float, body: Float2, row: Float1, out_body: Float2, out_row: Float1
 ) -> None:
-    """The transpose of `apply_rows`, of one column, as `operator.apply_transposed` takes it."""
+    """Add the transpose of `apply_rows`, of one column, as `operator.apply_transposed` takes it.
+
+    ``body``, ``out_body`` (nb, 6); ``row``, ``out_row`` (nr,).
+    """
     for n in range(plan.compliant.joint_row.size):
         r, m = plan.compliant.joint_row[n], plan.laws.sum_first[plan.compliant.joint_sum[n]]
         share = -h * by_ends(plan, ws, n, 0.5 * h)[1]
@@ -106,7 +113,7 @@ def apply_rows_back(
 
 @indirect(seconds=1, what=WHAT)
 def finish_rows(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
-    """Add mu G' to ``ws.momentum``."""
+    """Add mu G' to ``ws.momentum``, with ``ws.momentum_rest``."""
     for n in range(plan.compliant.joint_row.size):
         r = plan.compliant.joint_row[n]
         for side in range(2):
@@ -122,8 +129,8 @@ def finish_rows(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> No
 def row_reactions(plan, ws, position, quat, out):
     """Write the force, N, and the torque about the centre of mass, N m, of each row on its second body to ``out``.
 
-    The elastic part, without damping. ``out`` (T, k, 6): world axes. T nodes in the order of the kernel: position
-    (T, nb, 3), quat (T, nb, 4).
+    The elastic part, without damping. ``out`` (T, k, 6): world axes. ``position`` (T, nb, 3), ``quat`` (T, nb, 4): of T
+    nodes, in the order of the kernel.
     """
     work = ws.efforts
     for node in range(position.shape[0]):

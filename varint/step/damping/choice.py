@@ -159,7 +159,10 @@ def slope_now(plan, ws, n, h):
 
 @njit
 def _choose(damping, h):
-    """Write ``lead`` (laws,) and ``load_lead`` (loads,) of ``damping``, in a stage of ``h`` s, as the module says."""
+    """Write ``lead`` (laws,) and ``load_lead`` (loads,) of a stage of ``h`` s, as the module says.
+
+    Of ``damping`` (`Damping`, whose ``damping.size``, ``damping.total`` and ``damping.alone`` are overwritten).
+    """
     count, size, now, total, alone = damping.count[0], damping.size, damping.now, damping.total, damping.alone
     for n in range(count):
         for j in range(count):

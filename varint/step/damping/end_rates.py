@@ -17,8 +17,9 @@ WHAT = "strong damping"
 def apply_ahead(plan: Plan, ws: Workspace, half_step: float) -> None:
     """Replace the efforts (ne,) of strong laws and the wrenches (loads, 6) of strong loads in a step.
 
-    ``half_step``: half of it, s. After `evaluate_other_laws` and `evaluate_loads`. ``sum_by_rate`` and ``law_by_rate``
-    become the derivatives by the mean rate at a fixed rate at the start.
+    ``half_step``: half of it, s. After `evaluate_other_laws` and `evaluate_loads`. In ``ws.efforts``, whose
+    ``sum_by_rate`` and ``law_by_rate`` become the derivatives by the mean rate at a fixed rate at the start; the
+    derivatives by that rate go to ``ws.damping.by_start``.
     """
     work, damping = ws.efforts, ws.damping
     for place in range(plan.laws.other.size):
@@ -44,7 +45,7 @@ def _leads(plan, ws, s):
 
 @njit
 def move_ahead(plan, damping, n, velocity):
-    """Write the velocity that load n takes to ``damping.ahead``; ``velocity`` (nb, 6): those in the middle."""
+    """Write the velocity by which load n acts to ``damping.ahead``; ``velocity`` (nb, 6): velocities in the middle."""
     i, lead = plan.loads.body[n], damping.load_lead[n]
     for k in range(6):
         damping.ahead[i, k] = velocity[i, k] + lead * (velocity[i, k] - damping.start[i, k])
@@ -77,25 +78,31 @@ def rate_of_law(plan, ws, f, s):
 
 @njit
 def _evaluate_sum(plan, ws, s, span):
-    """Evaluate the laws along sum s as `laws.evaluate_along` does, with their leads, over a ``span`` of s seconds."""
+    """Evaluate the laws along sum s as `laws.evaluate_along` does, with their leads, over a ``span`` of s seconds.
+
+    Writes to ``ws.efforts``, and derivatives by the rate at the start to ``ws.damping.by_start``.
+    """
     work, damping = ws.efforts, ws.damping
     value, rate = work.sum_value[s], work.sum_rate[s]
     gained = rate - damping.start_rate[s]
     effort = by_value = by_rate = 0.0
     for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
         lead = damping.lead[f]
-        own, own_by_value, own_by_rate = law_effort(plan, work, f, value, rate + lead * gained, span)
+        of_law, own_by_value, own_by_rate = law_effort(plan, work, f, value, rate + lead * gained, span)
         damping.by_start[s] -= lead * own_by_rate
         own_by_rate *= 1.0 + lead
-        work.effort[plan.laws.element[f]] = own
+        work.effort[plan.laws.element[f]] = of_law
         work.law_by_value[f], work.law_by_rate[f] = own_by_value, own_by_rate
-        effort, by_value, by_rate = effort + own, by_value + own_by_value, by_rate + own_by_rate
+        effort, by_value, by_rate = effort + of_law, by_value + own_by_value, by_rate + own_by_rate
     work.sum_effort[s], work.sum_by_value[s], work.sum_by_rate[s] = effort, by_value, by_rate
 
 
 @indirect(seconds=1, what=WHAT)
 def differentiate_ahead(plan: Plan, ws: Workspace) -> None:
-    """Replace the derivatives of strong loads by velocities: those that they take change by more than the mean ones."""
+    """Replace the derivatives of strong loads by velocities: theirs change by more than the mean ones.
+
+    In ``ws.efforts.wrench_by_velocity``.
+    """
     damping = ws.damping
     for n in range(plan.loads.kind.size):
         if damping.load_lead[n] > 0.0 and plan.loads.kind[n] == RESISTANCE:

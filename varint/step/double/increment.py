@@ -47,7 +47,7 @@ LEFT, TAKEN, UNSOLVED = range(3)  # what became of the increment of `sharpen`
 
 @njit(contract=False, inline="always")
 def _half_turn(ws, i, half_step):
-    """u = h w / 2 of four bodies, and c - 1 with c = sqrt(1 - |u|^2), the cosine of half the rotation of the step."""
+    """Return u = h w / 2 of four bodies, and c - 1 with c = sqrt(1 - |u|^2), the cosine of half the rotation."""
     u = scale_by_plain(half_step, (pick_three(ws.velocity, i, 3), pick_three(ws.extended.velocity_rest, i, 3)))
     square = dot(u, u)
     c = square_root(sub((1.0, 0.0), square))
@@ -56,7 +56,7 @@ def _half_turn(ws, i, half_step):
 
 @njit(contract=False, inline="always")
 def _spin(plan, ws, i, u):
-    """Angular momentum J w of four bodies, and u x J w."""
+    """Return the angular momentum J w of four bodies, and u x J w."""
     speed = pick_three(ws.velocity, i, 3), pick_three(ws.extended.velocity_rest, i, 3)
     J = plan.bodies.inertia
     momentum = vector_of(
@@ -119,8 +119,9 @@ def _residuals(plan, ws, start, end, h):
 def _shift(plan, ws, end, h):
     """Move the pose ``end`` by ``ws.increment_body``, which the velocities have just got.
 
-    To first order, as it is of the size of round-off. With c and u as in `_half_turn`, and du the change of u, the
-    rotation of the step changes by (c, -u) (-u . du / c, du), a quaternion in axes of the body at the end.
+    In ``ws.position``, ``ws.position_rest``, ``ws.quat``, ``ws.quat_rest``. To first order, as it is of the size of
+    round-off. With c and u as in `_half_turn`, and du the change of u, the rotation of the step changes by (c, -u) (-u
+    . du / c, du), a quaternion in axes of the body at the end.
     """
     half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):
@@ -175,13 +176,13 @@ def _twice(x):
 
 @njit(contract=False, inline="always")
 def _one_minus_twice(x):
-    """1 - 2 x."""
+    """Return 1 - 2 x."""
     return sub((1.0, 0.0), (2.0 * x[0], 2.0 * x[1]))
 
 
 @njit
 def _worst_row(plan, ws):
-    """The largest entry of ``ws.residual_row`` of rows that are constraints, in m, or in m/s of values over ``h``."""
+    """Return the largest entry of ``ws.residual_row`` of constraint rows, in m, or m/s of values over ``h``."""
     worst = 0.0
     for r in range(plan.rows.role.size):
         if ws.released[r] == 0.0:
@@ -191,7 +192,7 @@ def _worst_row(plan, ws):
 
 @njit
 def _row_round_off(plan, ws):
-    """Round-off of the value of a row, m."""
+    """Return the round-off of the value of a row, m."""
     size = plan.bodies.length[0]
     for i in range(plan.bodies.mass.size):
         for k in range(3):
@@ -201,7 +202,10 @@ def _row_round_off(plan, ws):
 
 @njit
 def _take_increment(plan, ws, start):
-    """Add the increment to velocities, multipliers and impulses."""
+    """Add the increment to ``ws.velocity``, ``ws.multiplier`` and the impulses in ``ws.extended``.
+
+    The rests of the velocities go to ``ws.extended.velocity_rest``.
+    """
     nb, work = plan.bodies.mass.size, ws.extended
     for i in range(nb):
         for k in range(6):
@@ -219,7 +223,7 @@ def _take_increment(plan, ws, start):
 
 @njit
 def _take_back(plan, ws):
-    """Undo what `_take_increment` did to velocities and multipliers; velocities come from ``ws.base``."""
+    """Reset ``ws.velocity`` and ``ws.multiplier`` to before `_take_increment`; velocities come from ``ws.base``."""
     for i in range(plan.bodies.mass.size):
         for k in range(6):
             ws.velocity[i, k] = ws.base[i, k]
@@ -233,10 +237,11 @@ def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float, tol: floa
     """Take one more Newton increment of a solved stage of ``h`` seconds, from residuals in double-double.
 
     Changes velocities, multipliers and the pose ``end`` with its Jacobian. Writes rests of the velocities and the
-    impulses of rows and efforts to ``ws.extended``, which `finish_extended` needs. Residuals are invalid afterwards.
-    Close to a singular pose an increment may be pure round-off and open rows that were closed. Such an increment is
-    rejected: velocities, pose and residuals are then those from before. ``ws.extended.evaluated``: whether the stage
-    was evaluated at its velocities. Returns TAKEN, LEFT, or UNSOLVED if it was not, and has residuals above ``tol``.
+    impulses of rows and efforts to ``ws.extended``, which `finish_extended` needs. Residuals, ``ws.residual_body``, are
+    invalid afterwards. Close to a singular pose an increment may be pure round-off and open rows that were closed. Such
+    an increment is rejected: velocities, from ``ws.base``, pose and residuals are then those from before.
+    ``ws.extended.evaluated``: whether the stage was evaluated at its velocities. Returns TAKEN, LEFT, or UNSOLVED if it
+    was not, and has residuals above ``tol``.
     """
     # The increment (dv, dlambda) solves, with the factors of the last one,
     #   D dv - G^T dlambda = -(p(v) - goal - G^T lambda - efforts),   H dv = -g(end) / h,

@@ -3,7 +3,7 @@
 Up to three consecutive POINT or AXIS rows of a joint with the same w are a group; each DISTANCE row is a group of its
 own. The values and gradients of a group depend on one vector, its lever: from the centre of body a to the point of body
 b, or of AXIS rows the direction that is fixed in b. Before a function with an argument ``pose`` is called,
-``ws.extended.rotation`` must hold the rotation matrices of that pose (`extended._rotations`). A double-double is a
+``ws.extended.rotation`` must hold the rotation matrices of that pose (`increment._rotations`). A double-double is a
 number with its low part, called rest.
 """
 
@@ -32,7 +32,7 @@ from varint.step.plan import JOINT
 
 @njit(contract=False, inline="always")
 def _pick_rotation(ws, i):
-    """The rotation matrices of four bodies (nb: the world), as three rows, which are vectors of double-doubles."""
+    """Return the rotation matrices of four bodies (nb: the world), as three rows, vectors of double-doubles."""
     R, rest = ws.extended.rotation, ws.extended.rotation_rest
     return (
         (pick_row(R, i, 0), pick_row(rest, i, 0)),
@@ -43,16 +43,17 @@ def _pick_rotation(ws, i):
 
 @njit(contract=False, inline="always")
 def _is_extended(plan, r):
-    """Whether row r is evaluated in double-double."""
+    """Return whether row r is evaluated in double-double."""
     kind = plan.measures.kind[r]
     return (kind == POINT or kind == AXIS or kind == DISTANCE) and plan.rows.role[r] == JOINT
 
 
 @njit
 def find_levers(plan, ws):
-    """List the groups of POINT, then of AXIS, then of DISTANCE rows in ``ws.extended.lever``, a row for each group.
+    """Write the groups of POINT, then of AXIS, then of DISTANCE rows to ``ws.extended.lever``, a row for each group.
 
-    Its columns: first row of the group, number of rows, slots of the bodies a and b.
+    Its columns: first row of the group, number of rows, slots of the bodies a and b. Their ends by kind go to
+    ``ws.extended.lever_end``.
     """
     work, n = ws.extended, 0
     for place in range(3):
@@ -77,6 +78,7 @@ def find_levers(plan, ws):
 
 @njit(inline="always")
 def _column(table, n, k):
+    """Return column k of four rows n of ``table`` (groups, 4)."""
     return natural(table[n[0], k]), natural(table[n[1], k]), natural(table[n[2], k]), natural(table[n[3], k])
 
 
@@ -100,7 +102,7 @@ def _levers(plan, ws, pose, kind, n):
 
 @njit(contract=False, inline="always")
 def _pick_rests(rest, i, nb):
-    """Low parts of the positions of four bodies, zero for the world (nb)."""
+    """Return the low parts of the positions of four bodies, zero for the world (nb)."""
     k, l, m, n = min(i[0], nb - 1), min(i[1], nb - 1), min(i[2], nb - 1), min(i[3], nb - 1)
     s = four(1.0 if i[0] < nb else 0.0, 1.0 if i[1] < nb else 0.0, 1.0 if i[2] < nb else 0.0, 1.0 if i[3] < nb else 0.0)
     x, y, z = pick_three(rest, (k, l, m, n), 0)
@@ -109,7 +111,7 @@ def _pick_rests(rest, i, nb):
 
 @njit(contract=False, inline="always")
 def _over_distance(plan, r, lever):
-    """Vectors from the point of a to that of b, axes of a, over the prescribed distances of DISTANCE rows ``r``."""
+    """Return vectors from the point of a to that of b, axes of a, over the distances of DISTANCE rows ``r``."""
     u = pick_three(plan.measures.u, r, 0)
     (x, y, z), (s, t, v) = sub_vectors(lever, (u, (0.0, 0.0, 0.0)))
     c = plan.measures.c
@@ -119,7 +121,7 @@ def _over_distance(plan, r, lever):
 
 @njit(contract=False, inline="always")
 def _row_of(ws, n, r, k):
-    """Row number k of each of four groups; the last row of a group that has fewer."""
+    """Return row number k of each of four groups; the last row of a group that has fewer."""
     t, k = ws.extended.lever, natural(k)
     return (
         r[0] + natural(min(k, t[n[0], 1] - 1)), r[1] + natural(min(k, t[n[1], 1] - 1)),
@@ -156,13 +158,14 @@ def evaluate_extended(plan, ws, pose, h):
 
 @njit(contract=False, inline="always")
 def _put_rows(ws, r, lanes):
+    """Write lanes to ``ws.residual_row`` of four rows."""
     x = ws.residual_row
     x[r[0]], x[r[1]], x[r[2]], x[r[3]] = apart(lanes)
 
 
 @njit(contract=False, inline="always")
 def _multipliers(ws, n, r, k):
-    """Multipliers of row number k of four groups; zero where a group has fewer, or the row is released."""
+    """Return the multipliers of row number k of four groups; zero where a group has fewer, or the row is released."""
     t, row, f, released = ws.extended.lever, _row_of(ws, n, r, k), ws.multiplier, ws.released
     return four(
         f[row[0]] if k < t[n[0], 1] and released[row[0]] == 0.0 else 0.0,
@@ -174,7 +177,7 @@ def _multipliers(ws, n, r, k):
 
 @njit(contract=False, inline="always")
 def _push(plan, ws, n, r):
-    """Sums of multiplier times u over the rows of four groups, POINT or AXIS, axes of a.
+    """Return the sums of multiplier times u over the rows of four groups, POINT or AXIS, axes of a.
 
     That of POINT rows is the impulse on b. The cross product of either with the lever is the angular impulse on a.
     """
@@ -208,6 +211,11 @@ def _add(ws, count, i, first, sign, a):
 
 @njit(contract=False, inline="always")
 def _add_one(ws, i, first, sign, head, rest):
+    """Add ``sign`` times a double-double vector to the impulse of body i, from entry ``first`` on.
+
+    ``head``, ``rest`` (3,): its parts; to ``ws.extended.impulse`` and ``ws.extended.impulse_rest``. Nothing for the
+    world.
+    """
     if i >= ws.extended.impulse.shape[0]:
         return
     p, p_rest = ws.extended.impulse[i], ws.extended.impulse_rest[i]

@@ -12,7 +12,7 @@ WHAT = "steps with deformable bodies"
 
 @njit
 def _add_transposed_product(A, B, sign, S):
-    """S += sign A^T B, of ``A`` (n, q) with few entries that are not zero."""
+    """Add sign A^T B to ``S`` (q, k), of ``A`` (n, q) with few entries that are not zero; ``B`` (n, k)."""
     for r in range(A.shape[0]):
         for i in range(A.shape[1]):
             if A[r, i] != 0.0:
@@ -23,7 +23,7 @@ def _add_transposed_product(A, B, sign, S):
 
 @njit(seconds=1, what=WHAT)
 def schur_complement(J0, stiff, before, followed, S):
-    """``S`` (q, q) = J0^T stiff - before^T followed."""
+    """Write J0^T stiff - before^T followed to ``S`` (q, q)."""
     for i in range(S.shape[0]):
         for j in range(S.shape[1]):
             S[i, j] = 0.0
@@ -32,22 +32,28 @@ def schur_complement(J0, stiff, before, followed, S):
 
 
 @njit(seconds=1, what=WHAT)
-def pull_on_bodies(before, own, slots, pull, increment):
-    """Add before^T own to the rows ``slots`` of ``increment`` (nb, 6). ``pull`` (q,): scratch."""
+def pull_on_bodies(before, alone, slots, pull, increment):
+    """Add before^T alone to the rows ``slots`` of ``increment`` (nb, 6).
+
+    ``before`` (3 f, q), ``alone`` (3 f,), ``slots`` (b,); ``pull`` (q,): scratch.
+    """
     for i in range(pull.size):
         pull[i] = 0.0
-    for r in range(own.size):
+    for r in range(alone.size):
         for i in range(pull.size):
-            pull[i] += before[r, i] * own[r]
+            pull[i] += before[r, i] * alone[r]
     for i in range(pull.size):
         increment[slots[i // 6], i % 6] += pull[i]
 
 
 @njit(seconds=1, what=WHAT)
-def vertices_after(own, followed, slots, body, change):
-    """``change`` (3 f,) = -(own + followed b), b the motions ``body`` (nb, 6) of the bodies in ``slots``."""
-    for r in range(own.size):
-        total = own[r]
+def vertices_after(alone, followed, slots, body, change):
+    """Write -(alone + followed b) to ``change`` (3 f,), b the motions ``body`` (nb, 6) of the bodies in ``slots``.
+
+    ``alone`` (3 f,), ``followed`` (3 f, q), ``slots`` (b,).
+    """
+    for r in range(alone.size):
+        total = alone[r]
         for i in range(followed.shape[1]):
             total += followed[r, i] * body[slots[i // 6], i % 6]
         change[r] = -total
@@ -55,7 +61,10 @@ def vertices_after(own, followed, slots, body, change):
 
 @njit(seconds=1, what=WHAT)
 def turns_to_velocities(velocity, h, body):
-    """The change of the rotation over h in ``body`` (nb, 6) as one of w: a step turns by (cosine, h w / 2)."""
+    """Replace the changes of rotations over h in ``body`` (nb, 6) by changes of w.
+
+    ``velocity`` (nb, 6): a step turns by (cosine, h w / 2).
+    """
     for i in range(body.shape[0]):
         x, y, z = 0.5 * h * velocity[i, 3], 0.5 * h * velocity[i, 4], 0.5 * h * velocity[i, 5]
         a, b, c = body[i, 3], body[i, 4], body[i, 5]

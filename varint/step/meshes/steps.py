@@ -61,7 +61,8 @@ def finish_stage(plan, ws, inputs, pose, h, tol, stage, when, last):
     """Bring the bodies to the end of a solved stage, the pose 1 - ``pose``; return whether their joints are closed.
 
     ``ws.momentum`` (nb, 6) is left without what the deformable bodies add to it over the stage. ``when``: an
-    `Interval`. ``h``: size of the stage, s; ``tol``, m/s; ``last``: whether it is the last one of the step.
+    `Interval`. ``h``: size of the stage, s; ``tol``, m/s; ``last``: whether it is the last one of the step. Clears
+    ``ws.balance.at_node``.
     """
     ws.balance.at_node[0] = False  # the energy of bodies alone has no balance
     if ws.tape.h.size:
@@ -77,7 +78,7 @@ def finish_stage(plan, ws, inputs, pose, h, tol, stage, when, last):
 
 @njit(seconds=3, what="steps with deformable bodies")
 def project_with(plan, ws, pose, added, work):
-    """`project` with the inertia ``added`` (nb, 6, 6) to the bodies, and the works of all elements (ne,), J."""
+    """Do `project` with the inertia ``added`` (nb, 6, 6) to the bodies; write works, J, to ``work`` (ne,)."""
     momenta_and_rates(plan, ws, pose)
     _add_inertia(ws, added)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
@@ -86,6 +87,7 @@ def project_with(plan, ws, pose, added, work):
 
 @njit
 def _add_inertia(ws, added):
+    """Add ``added`` (nb, 6, 6) to the pivots ``ws.ldu.D``."""
     for i in range(added.shape[0]):
         for a in range(6):
             for b in range(6):
@@ -94,9 +96,10 @@ def _add_inertia(ws, added):
 
 @njit(seconds=4, what="derivatives of steps with deformable bodies")
 def velocities_with_back(plan, ws, pose, added, state, by):
-    """`velocities_back` with the inertia ``added`` (nb, 6, 6) to the bodies, which stays where it is.
+    """Do `velocities_back` with the inertia ``added`` (nb, 6, 6) to the bodies, which stays where it is.
 
-    Leaves the velocities in ``ws.velocity``.
+    ``state`` (nb, 12) is changed in place. Writes the velocities to ``ws.velocity`` and the impulses to
+    ``ws.multiplier``; scratch: ``ws.increment_body``, ``ws.increment_row``.
     """
     momenta_and_rates(plan, ws, pose)
     _add_inertia(ws, added)

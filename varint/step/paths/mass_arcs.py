@@ -19,13 +19,13 @@ SHORTEST = 1e-10  # of the line between its ends: an arc below is none
 
 @njit
 def starts_arc(table, n):
-    """Whether point n is the first of an arc."""
+    """Return whether point n is the first of an arc."""
     return table.wrap[n] >= 0 and n + 1 < table.wrap.size and table.wrap[n + 1] == table.wrap[n]
 
 
 @njit
 def _line_at(plan, ws, n, pose):
-    """Both ends of the line of the arc from point n in axes of its surface, its axis, and the surface."""
+    """Return both ends of the line of the arc from point n in axes of its surface, its axis, and the surface."""
     table, i = plan.massive_paths, plan.massive_paths.slot[n]
     w, R, x = table.wrap[n], ws.rotation[pose, i], ws.massive_paths.x[pose]
     o, size = add(vector(ws.position[pose, i]), rotate(R, vector(table.arm[n]))), table.size[w]
@@ -35,15 +35,18 @@ def _line_at(plan, ws, n, pose):
 
 @njit
 def _put(plan, ws, n, pose, seen):
-    """The place in the world of what a surface sees from its centre."""
+    """Return the place in the world of a place ``seen`` (3,) from the centre of a surface, in its axes."""
     i = plan.massive_paths.slot[n]
-    own = add(vector(plan.massive_paths.arm[n]), seen)
-    return add(vector(ws.position[pose, i]), rotate(ws.rotation[pose, i], own))
+    arm = add(vector(plan.massive_paths.arm[n]), seen)
+    return add(vector(ws.position[pose, i]), rotate(ws.rotation[pose, i], arm))
 
 
 @njit
 def place_arcs(plan, ws, poses):
-    """Both points of each arc of all paths at two poses, after the other points, and the lengths."""
+    """Write both points of each arc of all paths at two poses, after the other points, and the lengths.
+
+    To ``ws.massive_paths``: ``x``, ``arc`` and ``turned``, and of arcs that are there their derivatives.
+    """
     table, work = plan.massive_paths, ws.massive_paths
     for n in range(table.wrap.size):
         if not starts_arc(table, n):
@@ -69,7 +72,10 @@ def place_arcs(plan, ws, poses):
 
 @njit
 def _place_arc(plan, ws, n, pose):
-    """Both points of an arc, and the derivatives of these and of its length by the ends of its line."""
+    """Write both points of an arc, and the derivatives of these and of its length by the ends of its line.
+
+    To ``ws.massive_paths``: ``x``, ``by_line`` and ``growth``.
+    """
     work = ws.massive_paths
     p, q, axis, surface = _line_at(plan, ws, n, pose)
     for k in range(6):
@@ -86,7 +92,10 @@ def _place_arc(plan, ws, n, pose):
 
 @njit
 def set_on_arc(plan, ws, m, n, poses):
-    """The places at both poses of quadrature point m on the arc from point n, of which its parts are set."""
+    """Write the places at both poses of quadrature point m on the arc from point n, of which its parts are set.
+
+    To ``ws.massive_paths.at``; ``poses`` (first, second): numbers, 0 or 1.
+    """
     work = ws.massive_paths
     for side in range(2):
         p, q, axis, surface = _line_at(plan, ws, n, poses[side])
@@ -97,7 +106,10 @@ def set_on_arc(plan, ws, m, n, poses):
 
 @njit
 def differentiate_arcs(plan, ws, p, count, side, pose):
-    """Directions of the arcs of path p, and G, at those of ``count`` quadrature points that are on them."""
+    """Write the directions of the arcs of path p, and G, at the ``count`` quadrature points that are on them.
+
+    To ``ws.massive_paths``: ``along`` and ``by_ends``.
+    """
     table, work, first = plan.massive_paths, ws.massive_paths, plan.massive_paths.first[p]
     for n in range(first + 1, table.first[p + 1] - 2):
         if not starts_arc(table, n) or not work.turned[n]:
@@ -119,14 +131,14 @@ def differentiate_arcs(plan, ws, p, count, side, pose):
 
 @njit
 def _swept(plan, ws, n, pose, x):
-    """Motion of a place (3,), world, that the body of the surface of the arc from point n carries."""
+    """Return the motion of a place (3,), world, that the body of the surface of the arc from point n carries."""
     moved, o = ws.massive_paths.carried[n], vector(ws.position[pose, plan.massive_paths.slot[n]])
     return add(vector(moved), cross(vector(moved[3:]), sub(x, o)))
 
 
 @njit
 def _by(G, u):
-    """G u for a matrix (3, 6)."""
+    """Return G u for a matrix ``G`` (3, 6) and ``u`` (6,)."""
     out = ZERO
     for k in range(6):
         out = add(out, scale(u[k], (G[0, k], G[1, k], G[2, k])))
@@ -135,7 +147,10 @@ def _by(G, u):
 
 @njit
 def move_arc(plan, ws, n, pose):
-    """Motions of both points of the arc from point n by those of its line's ends, ``shift``, and by ``carried``."""
+    """Write the motions of both points of the arc from point n to ``shift``, from its line's ends and ``carried``.
+
+    In ``ws.massive_paths``; the motion of the ends as the surface sees it goes to ``ws.massive_paths.relative``.
+    """
     table, work = plan.massive_paths, ws.massive_paths
     x, shift, R = work.x[pose], work.shift, ws.rotation[pose, table.slot[n]]
     if not work.turned[n]:
@@ -148,8 +163,8 @@ def move_arc(plan, ws, n, pose):
         for c in range(3):
             work.relative[n, 3 * side + c] = apart[c]
     for end in range(n, n + 2):
-        own = rotate(R, _by(work.by_line[2 * end + pose], work.relative[n]))
-        shift[end, 0], shift[end, 1], shift[end, 2] = add(_swept(plan, ws, n, pose, vector(x[end])), own)
+        bent = rotate(R, _by(work.by_line[2 * end + pose], work.relative[n]))
+        shift[end, 0], shift[end, 1], shift[end, 2] = add(_swept(plan, ws, n, pose, vector(x[end])), bent)
 
 
 @njit
@@ -164,17 +179,20 @@ def growth_of_arc(work, n, pose):
 
 @njit
 def motion_on_arc(plan, ws, m, n, side, pose):
-    """Motion of the particle at quadrature point m on the arc from point n, after `_find_slips`."""
+    """Return the motion of the particle at quadrature point m on the arc from point n, after `find_slips`."""
     work, R, f = ws.massive_paths, ws.rotation[pose, plan.massive_paths.slot[n]], ws.massive_paths.part[m, side]
-    own = rotate(R, _by(work.by_ends[2 * m + side], work.relative[n]))
+    bent = rotate(R, _by(work.by_ends[2 * m + side], work.relative[n]))
     slip = (1.0 - f) * work.slip[n] + f * work.slip[n + 1]
-    moved = add(_swept(plan, ws, n, pose, vector(work.at[2 * m + side])), own)
+    moved = add(_swept(plan, ws, n, pose, vector(work.at[2 * m + side])), bent)
     return sub(moved, scale(slip, vector(work.along[2 * m + side])))
 
 
 @njit
 def _press(plan, ws, n, pose, x, force):
-    """Add an impulse at the place ``x`` to the wrench of the body of the surface of the arc from point n."""
+    """Add an impulse ``force`` at the place ``x`` to the wrench of the surface's body of the arc from point n.
+
+    In ``ws.massive_paths.wrench``; ``force`` (3,), N s, world.
+    """
     table = plan.massive_paths
     k, i = table.carrier[n], table.slot[n]
     if k < 0:
@@ -188,11 +206,14 @@ def _press(plan, ws, n, pose, x, force):
 
 @njit
 def _press_along(plan, ws, n, pose, x, force, G):
-    """Add an impulse at a place ``x`` that moves with the surface and by G to the wrench, and to ``by_relative``."""
-    own = rotate_back(ws.rotation[pose, plan.massive_paths.slot[n]], force)
+    """Add an impulse at a place ``x`` that moves with the surface and by ``G`` to the wrench and ``by_relative``.
+
+    ``G`` (3, 6), see the top of the file.
+    """
+    pull = rotate_back(ws.rotation[pose, plan.massive_paths.slot[n]], force)
     _press(plan, ws, n, pose, x, force)
     for k in range(6):
-        ws.massive_paths.by_relative[n, k] += G[0, k] * own[0] + G[1, k] * own[1] + G[2, k] * own[2]
+        ws.massive_paths.by_relative[n, k] += G[0, k] * pull[0] + G[1, k] * pull[1] + G[2, k] * pull[2]
 
 
 @njit
@@ -206,7 +227,7 @@ def push_arc(plan, ws, m, n, side, pose):
 
 @njit
 def stretch_arc(work, n, pose, share):
-    """Add an impulse along the length of the arc from point n."""
+    """Add an impulse ``share`` along the length of the arc from point n to ``work.by_relative``."""
     if work.turned[n]:
         for k in range(6):
             work.by_relative[n, k] += share * work.growth[pose, n, k]
@@ -214,7 +235,7 @@ def stretch_arc(work, n, pose, share):
 
 @njit
 def release_arcs(plan, ws, first, last, pose):
-    """Pass on the impulses ``pull`` at the points of arcs, and ``by_relative``, to the ends of their lines."""
+    """Add the impulses ``pull`` at the points of arcs, and ``by_relative``, to the ends of their lines."""
     table, work = plan.massive_paths, ws.massive_paths
     x, pull = work.x[pose], work.pull
     for n in range(first + 1, last - 1):

@@ -41,7 +41,8 @@ def _carry(work, n, moves, c, turned):
 def _couple(plan, ws, upper, lower):
     """Write H = int m J(upper)^T J(lower) dalpha by unit motions of the bodies, linear (world), angular (body axes).
 
-    ``work.H`` (6 K, 6 K) of the K moving bodies on paths; ``upper``, ``lower``: numbers of poses, 0 or 1.
+    To ``ws.massive_paths.H`` (6 K, 6 K) of the K moving bodies on paths; ``upper``, ``lower``: numbers of poses, 0 or
+    1. Scratch in ``ws.massive_paths``.
     """
     table, work = plan.massive_paths, ws.massive_paths
     for a in range(work.H.shape[0]):
@@ -82,7 +83,7 @@ def _couple(plan, ws, upper, lower):
 
 @njit
 def _write_border(plan, ws):
-    """Add the rows of the bodies that paths couple with others to the border: E^T, and H E^T."""
+    """Add the rows of the bodies that paths couple with others to ``ws.border``: E^T, and H E^T."""
     table, H, border = plan.massive_paths, ws.massive_paths.H, ws.border
     first, size = border.count[0], 6 * table.coupled[0]
     border.count[0] += size

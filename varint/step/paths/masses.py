@@ -52,7 +52,7 @@ SIMPSON = (1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0)
 
 @njit
 def place_paths(plan, ws, poses):
-    """Points, unit vectors and fractions of all paths at two poses, or one given twice."""
+    """Write points, unit vectors and fractions of all paths at two ``poses``, or one given twice."""
     table = plan.massive_paths
     _place_points(plan, ws, poses[0])
     if poses[1] != poses[0]:
@@ -66,7 +66,7 @@ def place_paths(plan, ws, poses):
 
 @njit
 def _place_points(plan, ws, pose):
-    """Points on bodies of all paths at a pose."""
+    """Write the points on bodies of all paths at a pose to ``ws.massive_paths.x``."""
     table, x, world = plan.massive_paths, ws.massive_paths.x[pose], plan.bodies.mass.size
     for n in range(table.slot.size):
         if table.wrap[n] >= 0:
@@ -80,7 +80,7 @@ def _place_points(plan, ws, pose):
 
 @njit
 def _find_fractions(plan, ws, pose):
-    """Unit vectors and fractions of all paths at a pose."""
+    """Write unit vectors and fractions of all paths at a pose to ``ws.massive_paths``: ``t``, ``s``, ``length``."""
     table, work = plan.massive_paths, ws.massive_paths
     x, t, s = work.x[pose], work.t[pose], work.s[pose]
     for p in range(table.mass.size):
@@ -101,7 +101,10 @@ def _find_fractions(plan, ws, pose):
 
 @njit
 def _set_point(work, m, weight, alpha, first, k, poses):
-    """Quadrature point m: a ``weight``, kg, at the fraction ``alpha``, on the segments ``k`` at the two poses."""
+    """Set quadrature point m: a ``weight``, kg, at the fraction ``alpha``, on the segments ``k`` at the two poses.
+
+    ``k``, ``poses`` (first, second). Writes ``work.weight``, ``work.segment`` and ``work.part``.
+    """
     work.weight[m] = weight
     for side in range(2):
         s, n = work.s[poses[side]], first + k[side]
@@ -111,19 +114,22 @@ def _set_point(work, m, weight, alpha, first, k, poses):
 
 @njit
 def _middle(work, n, poses):
-    """Mean of the fractions of point n at two poses."""
+    """Return the mean of the fractions of point n at two poses."""
     return 0.5 * (work.s[poses[0], n] + work.s[poses[1], n])
 
 
 @njit
 def _density(table, p):
-    """Mass over the length, in fractions of it, of the belly of path p, kg."""
+    """Return mass over length, in fractions of it, of the belly of path p, kg."""
     return table.mass[p] / (table.belly[p, 1] - table.belly[p, 0])
 
 
 @njit
 def find_points(plan, ws, p, poses):
-    """Quadrature points of path p for products of what is affine along the segments at two ``poses``; their number."""
+    """Set the quadrature points of path p for integrands quadratic along the segments at two ``poses``.
+
+    Products of functions that are affine there. Returns the number of points.
+    """
     table, work = plan.massive_paths, ws.massive_paths
     first, segments = table.first[p], table.first[p + 1] - table.first[p] - 1
     start, end, count, k, n = table.belly[p, 0], table.belly[p, 1], 0, 0, 0
@@ -156,7 +162,7 @@ def find_points(plan, ws, p, poses):
 
 @njit
 def _apart(plan, ws, first, m, poses):
-    """Vector from the place of the particle at quadrature point m at one pose to that at the other, m."""
+    """Return the vector, m, from the place of the particle at quadrature point m at one pose to that at the other."""
     work = ws.massive_paths
     if starts_arc(plan.massive_paths, first + work.segment[m, 0]):
         return sub(vector(work.at[2 * m + 1]), vector(work.at[2 * m]))
@@ -189,7 +195,10 @@ def find_slips(plan, ws, p, pose):
 
 @njit
 def _motion(plan, ws, first, m, side, pose):
-    """Motion of the particle at quadrature point m by those of the points of its path, after `find_slips`."""
+    """Return the motion of the particle at quadrature point m, from motions of the points of its path.
+
+    After `find_slips`.
+    """
     work = ws.massive_paths
     if starts_arc(plan.massive_paths, first + work.segment[m, side]):
         return motion_on_arc(plan, ws, m, first + work.segment[m, side], side, pose)
@@ -209,7 +218,7 @@ def add_wrenches(plan, ws, p, count, side, pose):
 
     Linear parts N s, world, angular ones N m s, body axes. J is that of `_motion`, `find_slips` and `move_points`.
     ``side``: 0 if ``pose`` is the start of the step, 1 if the end. ``drag``: impulses along the slips u_j, as of the
-    jumps, on entry; zero on return.
+    jumps, on entry; zero on return. Scratch: ``ws.massive_paths.pull``.
     """
     table, work = plan.massive_paths, ws.massive_paths
     first, last, t, s = table.first[p], table.first[p + 1] - 1, work.t[pose], work.s[pose]
@@ -249,6 +258,7 @@ def add_wrenches(plan, ws, p, count, side, pose):
 
 @njit
 def clear_wrenches(wrench):
+    """Set ``wrench`` (K, 6) to zero."""
     for k in range(wrench.shape[0]):
         for c in range(6):
             wrench[k, c] = 0.0
@@ -256,7 +266,10 @@ def clear_wrenches(wrench):
 
 @njit
 def _add_weights(plan, ws, p, pose, kick):
-    """Add ``kick`` (s) times the weight of path p at a pose to ``wrench``; returns its potential energy, J."""
+    """Add ``kick`` (s) times the weight of path p at a pose to ``wrench``; return its potential energy, J.
+
+    Scratch in ``ws.massive_paths``.
+    """
     work, g, potential = ws.massive_paths, plan.bodies.gravity, 0.0
     first, count = plan.massive_paths.first[p], find_points(plan, ws, p, (pose, pose))
     if plan.massive_paths.axis.shape[0]:
@@ -276,7 +289,10 @@ def _add_weights(plan, ws, p, pose, kick):
 
 @njit
 def _add_momenta(plan, ws, p, poses, h, side):
-    """Add the momenta of path p at one of the two ends of a step, by ``side``, but for gravity, to ``wrench``."""
+    """Add the momenta of path p at one of the two ends of a step, by ``side``, but for gravity, to ``wrench``.
+
+    ``poses`` (start, end): numbers of poses. Scratch in ``ws.massive_paths``.
+    """
     table, work = plan.massive_paths, ws.massive_paths
     first, last, count = table.first[p], table.first[p + 1] - 1, find_points(plan, ws, p, poses)
     if table.axis.shape[0]:
@@ -305,7 +321,10 @@ def _add_momenta(plan, ws, p, poses, h, side):
 
 @indirect(seconds=3, what=WHAT)
 def add_path_momenta(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
-    """Add the momenta of the paths at the start of a step of ``h`` s, less gravity's half kick, to the residuals."""
+    """Add the momenta of the paths at the start of a step of ``h`` s, less gravity's half kick, to the residuals.
+
+    In ``ws.residual_body``.
+    """
     table, work = plan.massive_paths, ws.massive_paths
     place_paths(plan, ws, (start, end))
     clear_wrenches(work.wrench)
@@ -322,7 +341,10 @@ def add_path_momenta(plan: Plan, ws: Workspace, start: int, end: int, h: float) 
 
 @indirect(seconds=3, what=WHAT)
 def finish_paths(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
-    """Add the momenta of the paths at the end of a step of ``h`` s to ``ws.momentum``, and gravity's work to loads."""
+    """Add the momenta of the paths at the end of a step of ``h`` s to ``ws.momentum``, and gravity's work to loads.
+
+    In ``ws.momentum_rest`` their rests; the work is in ``ws.balance.load``.
+    """
     table, work = plan.massive_paths, ws.massive_paths
     place_paths(plan, ws, (start, end))
     clear_wrenches(work.wrench)
@@ -355,7 +377,10 @@ def component_of_path(plan, p):
 
 @njit
 def move_points(plan, ws, p, pose, velocity):
-    """Write the motions of the points of path p by those of their bodies, (nb, 6), to ``shift``."""
+    """Write the motions of the points of path p to ``shift``, from ``velocity`` (nb, 6) of their bodies.
+
+    In ``ws.massive_paths``; motions of the bodies of surfaces go to ``ws.massive_paths.carried``.
+    """
     table, work, world = plan.massive_paths, ws.massive_paths, plan.bodies.mass.size
     for n in range(table.first[p], table.first[p + 1]):
         i = table.slot[n]
@@ -374,7 +399,7 @@ def move_points(plan, ws, p, pose, velocity):
 
 @njit
 def move_arcs(plan, ws, p, pose):
-    """The same of the points of its arcs, after the others."""
+    """Write the motions of the points of its arcs to ``shift``, after the others."""
     table = plan.massive_paths
     if table.axis.shape[0]:
         for n in range(table.first[p] + 1, table.first[p + 1] - 2):
@@ -384,7 +409,10 @@ def move_arcs(plan, ws, p, pose):
 
 @njit
 def push_by_motion(plan, ws, first, count, side, pose):
-    """Impulses of the particles that move with the points of their path; returns twice their kinetic energy, J."""
+    """Write the impulses of particles that move with the points of their path to ``ws.massive_paths.push``.
+
+    Returns twice their kinetic energy, J.
+    """
     work, twice = ws.massive_paths, 0.0
     for m in range(count):
         v = _motion(plan, ws, first, m, side, pose)

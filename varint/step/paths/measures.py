@@ -32,25 +32,25 @@ VECTORS, MATRICES = inner_sizes(3), inner_sizes(3, 3)
 
 @njit
 def _bodies(plan, m):
-    """The bodies a and b of measure m."""
+    """Return the bodies a and b of measure m."""
     first = plan.measures.first[m]
     return natural(plan.measures.body[m, natural(first)]), natural(plan.measures.body[m, natural(1 - first)])
 
 
 @njit
 def _line(plan, m, position, rotation):
-    """The points p and q of a line around a surface, from its centre in its axes."""
+    """Return the points p and q of a line around a surface, from its centre in its axes."""
     a, b = _bodies(plan, m)
-    own = seen_from(plan, m, position, rotation, a, b, vector(plan.measures.u[m]))
+    leading = seen_from(plan, m, position, rotation, a, b, vector(plan.measures.u[m]))
     other = seen_from(plan, m, position, rotation, plan.measures.third[m], b, vector(plan.measures.v[m]))
     if plan.measures.rest[m, 2, 2] == LEADS:
-        return own, other
-    return other, own
+        return leading, other
+    return other, leading
 
 
 @njit
 def _point_of(plan, i, at, position, rotation):
-    """The point ``at`` of body i, world."""
+    """Return the point ``at`` of body i, world; ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3)."""
     if i == plan.bodies.mass.size:
         return at
     return add(vector(position[i]), rotate(rotation[i], at))
@@ -58,7 +58,10 @@ def _point_of(plan, i, at, position, rotation):
 
 @njit
 def _write_segment(plan, work, m, position, rotation):
-    """Write the length of a straight line from its point of a to that of b, and its gradient."""
+    """Write the length of a straight line from its point of a to that of b to ``work.value``, and its gradient.
+
+    ``rotation`` (nb + 1, 3, 3).
+    """
     (a, b), nb, first = _bodies(plan, m), plan.bodies.mass.size, plan.measures.first[m]
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     d = sub(_point_of(plan, b, w, position, rotation), _point_of(plan, a, u, position, rotation))
@@ -72,7 +75,10 @@ def _write_segment(plan, work, m, position, rotation):
 
 @njit
 def _write_wrap(plan, work, m, rotation, p, g):
-    """Write the gradient of a wrap with its own point ``p`` and the gradient ``g`` by that, times its weight."""
+    """Write the gradient of a wrap with its point ``p`` and the gradient ``g`` by that, times its weight.
+
+    ``rotation`` (nb + 1, 3, 3).
+    """
     (a, b), nb = _bodies(plan, m), plan.bodies.mass.size
     first, g = plan.measures.first[m], scale(plan.measures.weight[m], g)
     f = rotate(rotation[b], g)
@@ -86,9 +92,10 @@ def _write_wrap(plan, work, m, rotation, p, g):
 
 @indirect(seconds=3, what=WHAT)
 def evaluate_paths(plan: Plan, ws: Workspace, position: Float2, rotation: Float3) -> None:
-    """Write the measures and their gradients at a pose (nb + 1, 3), (nb + 1, 3, 3), world last, to ``ws.efforts``.
+    """Write the measures and their gradients at a pose, world last, to ``ws.efforts``.
 
-    But not the gradients by motions of the world, which stay zero.
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3). But not the gradients by motions of the world, which stay
+    zero.
     """
     work, paths, position, rotation = ws.efforts, plan.paths, VECTORS(position), MATRICES(rotation)
     for n in range(paths.measure.size):
@@ -110,7 +117,7 @@ def evaluate_paths(plan: Plan, ws: Workspace, position: Float2, rotation: Float3
 
 @njit
 def _lean(t, c):
-    """The derivative of T by the unknown (efforts.py), over h/2: c / (1 + c) + [T] + T T^T."""
+    """Return the derivative of T by the unknown (efforts.py), over h/2: c / (1 + c) + [T] + T T^T."""
     k = c / (1.0 + c)
     return (
         (k + t[0] * t[0], t[0] * t[1] - t[2], t[0] * t[2] + t[1]),
@@ -123,8 +130,8 @@ def _lean(t, c):
 def _add_blocks(D, X, Y, M, torque, tangent, share):
     """Add ``share`` times the change of (force, (I + [T]) torque) on a body by its unknowns to its block ``D``.
 
-    By motions (dx, dtheta) the force changes by X dx + Y dtheta, the torque by Y^T dx + M dtheta; these three by rows.
-    ``tangent``: (T, c) of the body, see efforts.py; dtheta = (I + [T]) dphi.
+    ``D`` (6, 6), ``X``, ``Y`` (3, 3) and M, all by rows: by motions (dx, dtheta) the force changes by X dx + Y dtheta,
+    the torque by Y^T dx + M dtheta. ``tangent``: (T, c) of the body, see efforts.py; dtheta = (I + [T]) dphi.
     """
     T = vector(tangent)
     turned = sub(M[0], cross(T, M[0])), sub(M[1], cross(T, M[1])), sub(M[2], cross(T, M[2]))
@@ -145,9 +152,9 @@ def _add_point(D, R, u, f, H, tangent, share):
     dx of the point = dv + G dtheta, G = -R [u]:  X = H, Y = H G, M = G^T H G + [u] [R^T f].
     """
     G = cross(u, vector(R[0])), cross(u, vector(R[1])), cross(u, vector(R[2]))
-    own, Y = rotate_back(R, f), times(H, G)
-    M = sum_of(times(transposed(G), Y), crossed(u, skew(own)))
-    _add_blocks(D, H, Y, M, cross(u, own), tangent, share)
+    in_body, Y = rotate_back(R, f), times(H, G)
+    M = sum_of(times(transposed(G), Y), crossed(u, skew(in_body)))
+    _add_blocks(D, H, Y, M, cross(u, in_body), tangent, share)
 
 
 @njit
@@ -173,7 +180,7 @@ def _add_surface(D, R, points, gradients, H, tangent, share):
 
 @njit
 def _bend_segment(plan, ws, m, share):
-    """Blocks of both bodies of a straight line."""
+    """Add the blocks of both bodies of a straight line."""
     work, (a, b), nb, size = ws.efforts, _bodies(plan, m), plan.bodies.mass.size, ws.efforts.value[m]
     if size == 0.0 or min(a, b) == nb:
         return
@@ -195,7 +202,7 @@ def _bend_segment(plan, ws, m, share):
 
 @njit
 def _bend_end(plan, ws, m, f, H, share):
-    """Block of body a of a wrap, on which its own point is; ``f``, ``H`` by that point in axes of the surface."""
+    """Add the block of body a of a wrap, on which its point is; ``f``, ``H`` by that point in axes of the surface."""
     (a, b), work = _bodies(plan, m), ws.efforts
     if a < plan.bodies.mass.size:
         u, R = vector(plan.measures.u[m]), rows_of(work.rotation[b])
@@ -205,7 +212,7 @@ def _bend_end(plan, ws, m, f, H, share):
 
 @njit
 def _bend_wrap(plan, ws, n, share):
-    """Blocks of the bodies of piece n, a line around a surface."""
+    """Add the blocks of the bodies of piece n, a line around a surface."""
     work, nb, m, other = ws.efforts, plan.bodies.mass.size, natural(plan.paths.measure[n]), plan.paths.other[n]
     b = _bodies(plan, m)[1]
     p, q = _line(plan, m, work.position, work.rotation)

@@ -25,15 +25,16 @@ def add_pulls(plan, ws, first, last, pose):
 
 @njit
 def is_straight(table, p):
-    """Whether path p has two points: its integrals are those of ``moments``."""
+    """Return whether path p has two points: then ``moments`` has its integrals."""
     return table.first[p + 1] - table.first[p] == 2
 
 
 @njit
 def add_straight(plan, ws, p, start, end, h, pose, kick):
-    """Add momenta and ``kick`` (s) times the weight of a straight path at a pose to ``wrench``; its potential, J.
+    """Add momenta and ``kick`` (s) times the weight of a straight path at a pose to ``wrench``; return its potential.
 
-    ``start``, ``end``: poses of a step of ``h`` seconds; h = 0 for the weight alone.
+    In J. ``start``, ``end``: poses of a step of ``h`` seconds; h = 0 for the weight alone. Scratch:
+    ``ws.massive_paths.pull``.
     """
     table, work, g = plan.massive_paths, ws.massive_paths, plan.bodies.gravity
     n, potential, moments = table.first[p], 0.0, table.moments[p]
@@ -49,7 +50,7 @@ def add_straight(plan, ws, p, start, end, h, pose, kick):
 
 @njit
 def couple_straight(plan, ws, p, upper, lower):
-    """The part of a straight path in H."""
+    """Add the part of a straight path to ``ws.massive_paths.H``."""
     table, H, first = plan.massive_paths, ws.massive_paths.H, plan.massive_paths.first[p]
     for n in range(first, first + 2):
         for other in range(first, first + 2):
