@@ -352,7 +352,7 @@ def test_forces_that_it_does_not_support_are_named():
     plain = vi.mechanisms.double_pendulum()
     hinge = plain.joints[0].name
     for force in (
-        vi.JointStop("stop", joint=hinge, upper=1.0),
+        vi.HardContact("ground", body=plain.bodies[1].name, ground=(0, 0, -9)),
         vi.JointCoulombFriction("friction", joint=hinge, coefficient=0.2, radius=0.05),
     ):
         mechanism = vi.Mechanism("forced", plain.bodies, plain.joints, forces=[force])

@@ -27,7 +27,7 @@ def pendulum(**more):
 
 
 def before_a_stop():
-    """The same with a hard stop that it does not reach, which `varint.Lobatto` does not support."""
+    """The same with a hard stop that it does not reach, with which `varint.Lobatto` is not chosen."""
     return pendulum(forces=[vi.JointStop("stop", joint="pivot", upper=3.0)])
 
 

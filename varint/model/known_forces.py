@@ -304,7 +304,7 @@ USES = {
     "collocation steps": Use(
         "`vi.Lobatto`",
         "collocation steps",
-        (*RARE, "hard", "rolling"),
+        (*RARE, "soft events", "rolling"),
     ),
     "contact steps": Use(
         '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("mesh", "shapes", "soft")

@@ -205,15 +205,16 @@ class CompiledStructure(Structure):
     def apart(self) -> Compiled:
         """Return `compiled` for steps whose unknowns are the coordinates of the joints of the tree.
 
-        No joint takes rows of constraints of forces, and one of a single coordinate alone those of efforts: the others
-        close loops.
+        No joint takes rows of constraints of forces and of hard limits, and one of a single coordinate alone those of
+        other efforts: the others close loops.
         """
         compiled, plan = self.compiled, self.compiled.plan
+        limited = any("hard" in traits for traits in self.force_traits)
         for body, joint in compiled.topology.tree_joint.items():
             slot = compiled.slot[body]
             taken = plan.rows.role[plan.joints.rows[slot] : plan.joints.rows[slot + 1]]
             single = joint is not None and _is_single(self.joints[joint])
-            if (taken == CONSTRAINT).any() or ((taken == EFFORT).any() and not single):
+            if (taken == CONSTRAINT).any() or ((taken == EFFORT).any() and (limited or not single)):
                 return _compile(self, elements_of(self), True, apart=True)
         return compiled
 
@@ -407,7 +408,7 @@ def _find_topology(structure: Structure, roles: Roles, clustered: bool, held: Co
     pairs = [roles.ends[m] for m in roles.with_row]
     follows = {k for k, m in enumerate(roles.with_row) if m in roles.following}
     kept_joints = {structure.joint_index[name] for name in held}
-    of_laws = {m for sum_measures in roles.sums[: len(set(roles.law_sum))] for m in sum_measures}
+    of_laws = {m for sum_measures in roles.sums[: len(set(roles.law_sum))] for m in sum_measures} - roles.limited
 
     def takes(spring: int, joint: int | None) -> bool:
         single = joint is not None and _is_single(structure.joints[joint])

@@ -80,6 +80,11 @@ class Roles:
     inertias: list[PathInertia]
 
     @property
+    def limited(self) -> set[int]:
+        """Return the measures of laws with hard limits."""
+        return {self.sums[s][0] for s, (_, law) in zip(self.law_sum, self.laws, strict=True) if law.terms}
+
+    @property
     def beam_sums(self) -> list[int]:
         """Return the sums of the elements of beams."""
         return [s for first in self.beams for s in range(first, first + len(ELEMENT))]

@@ -6,6 +6,7 @@ import numpy as np
 
 from varint.base.numba import STATE, allocate, role_arrays, word_of
 from varint.mechanism.mechanism import Mechanism
+from varint.methods.variational.collocation_events import start_kept, take_with_events, watch_stops
 from varint.methods.variational.links import closures_of, link_tree
 from varint.methods.variational.lobatto_rule import node_rule
 from varint.methods.variational.march import NODE_ARRAYS, TIMES, March
@@ -75,6 +76,7 @@ class CollocationMarch(March):
         self._steps = NodeSteps(plan, self.ws, self.tree, self.closures, self.rule, self.work, *arrays)
         self.word = word_of(self._steps)
         self.inputs_within: InputsWithin = self._between_rows
+        self.watch = watch_stops(plan, self.ws, self.work, self.state_arrays())
         if sizes["ne"]:
             evaluate_efforts.prepare()
         if states:
@@ -149,11 +151,15 @@ class CollocationMarch(March):
         """
         if share == 0.0:
             return super().aside(share, look)
+        with start_kept(self.ws):
+            return self._aside(share)
+
+    def _aside(self, share: float) -> NodeBlock | None:
         kept, work, counts = self.checkpoint(), self.work, np.zeros(2, dtype=np.int64)
         whole = self._take(1, NEVER, self.outputs(0)[:TIMES], counts) == CONVERGED
         by, impulses = work.by.copy(), work.closures.multiplier.reshape(-1, len(self.rule.node) - 1).copy()
         self.restore(kept)
-        self._drop_start_values()
+        self.drop_start_values()
         if whole:
             nodes, q = self.rule.node, len(self.rule.node) - 1
             work.by[:], work.known[0] = _polynomials(nodes, share * nodes) @ by, GIVEN
@@ -291,17 +297,39 @@ class CollocationMarch(March):
 
     def _divide(self, counts: np.ndarray, width: float = 1.0) -> bool:
         """Take the next step in equal parts, twice as many until they can be solved; return whether that was done."""
+        if self.watch is not None:
+            return take_with_events(self, counts, width)
         start, parts = self.checkpoint(), 2
         while parts <= MOST_PARTS:
-            self._drop_start_values()
+            self.drop_start_values()
             if self._take(1, NEVER, self.outputs(0)[:TIMES], counts, width, parts) == CONVERGED:
-                self._drop_start_values()  # of steps of another length
+                self.drop_start_values()  # of steps of another length
                 return True
             self.restore(start)
             parts *= 2
         return False
 
-    def _drop_start_values(self) -> None:
+    def take_whole(self, width: float, counts: np.ndarray) -> bool:
+        """Take the next ``width`` dt in one step, which ends before an event; return whether that was done."""
+        return self._take(1, NEVER, self.outputs(0)[:TIMES], counts, width) == CONVERGED
+
+    def pass_node(self, width: float) -> None:
+        """Count a step of ``width`` dt that was taken in parts."""
+        self.node += 1
+        self.ws.pace.time[0] = self.dt * self.node
+
+    def take_part(self, first: float, width: float, counts: np.ndarray) -> int:
+        """Go on by ``width`` dt, ``first`` dt after the present node, in one step; return the status.
+
+        The number of the node and the time stay. ``counts`` (2,): of iterations, added to.
+        """
+        inputs = self.inputs_within(self.node + first, 1, width, 1)
+        loads = self._loads_within(self.node + first, 1, width, 1)
+        status, _, iterations = self._solve(inputs, loads, 1, 1, width * self.dt, NEVER, self.outputs(0))
+        counts[0] += iterations
+        return int(status)
+
+    def drop_start_values(self) -> None:
         """Let the next step begin without start values of the steps before."""
         self.work.known[:] = 0
         self.work.closures.multiplier[:] = 0.0

@@ -219,10 +219,15 @@ def _along_screw(screw: np.ndarray, value: float) -> tuple[ChainLink, np.ndarray
 
 
 def _links_of_sums(plan: Plan, body: np.ndarray, motion: np.ndarray) -> np.ndarray:
-    """Return, for each sum of measures (ns,), the one link whose coordinate it depends on, -1 where there are more."""
+    """Return, for each sum of measures (ns,), the one link whose coordinate it depends on, -1 where there are more.
+
+    Also where the measure has a row that closes a loop, which takes the law.
+    """
     first, bodies, nb = plan.laws.sum_first, plan.measures.body, len(plan.bodies.mass)
     along = np.full(len(first) - 1, -1)
     for s in np.flatnonzero(np.diff(first) == 1):
+        if plan.measures.row[first[s]] >= plan.loops.node_row[0]:
+            continue
         pair = bodies[first[s]]
         for i in pair[pair < nb].tolist():
             links = np.flatnonzero(body == i)

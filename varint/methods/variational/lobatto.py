@@ -10,6 +10,7 @@ import numpy as np
 from varint.base.checks import choice, positive
 from varint.base.errors import ArgumentError, ConvergenceError, UnresolvedError, UnresolvedWarning, VarintError
 from varint.kinematics.initial_state import checked_start
+from varint.kinematics.start_at_stops import stops_settings
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.settings import shared_settings
 from varint.methods.variational.collocation_march import CollocationMarch
@@ -47,8 +48,8 @@ class Lobatto(Method):
     Loops may be closed by any joint, redundant and overconstrained ones too; joints along a curve are refused by name
     in the tree of bodies. Joints are closed at all nodes. Forces that depend on pose, velocity, time and an internal
     variable, such as muscles, joints with a compliance, inputs of all kinds, loads, prescribed motions and couplings
-    are taken (docs/known_forces.md); the order holds where they are smooth. Springs need steps below about 3 over the
-    frequency of their fastest oscillation.
+    are taken (docs/known_forces.md); the order holds where they are smooth, and through the impacts of hard stops.
+    Springs need steps below about 3 over the frequency of their fastest oscillation.
     Runs have gradients (`gradient`); adaptive steps need `Variational`.
 
     Parameters
@@ -108,6 +109,7 @@ class Lobatto(Method):
             "dt": self.dt,
             **shared_settings(problem, recording, steps, times, state),
             "order": self.order,
+            **stops_settings(state),
         }
         start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
         of_times = [] if times is None else [times]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from varint.mechanism.mechanism import Mechanism
+from varint.methods.variational.blocked_starts import blocked_limits
 from varint.methods.variational.collocation_march import MOST_PARTS, CollocationMarch
 from varint.methods.variational.maximal_run import MaximalRun
 from varint.methods.variational.node_block import NodeBlock
@@ -82,6 +83,8 @@ class LobattoRun(MaximalRun):
     def named(self, node: int, body: int, joint: int) -> Failure:
         """Return the failure at ``node``."""
         when = self.march.time
+        if len(blocked_limits(self.march)) > 1:
+            return super().named(node, body, joint)
         message = (
             f"the step at t = {when:g} s could not be solved, nor divided into {MOST_PARTS}: it is too long for the"
             f" motion or for stiff forces{self._stiffest()}. Take a smaller dt, or varint.Variational"

@@ -8,9 +8,10 @@ left out of Newton's matrix: an iterate leaves a share of the error, about h tim
 A constraint of forces (step/constraints.py) is a row likewise; where it is a sum of several measures, each has a row
 and they share one multiplier (`_chain_rows`). Prescribed motions have their targets at the nodes.
 
-A row of an effort stands there for its derivative: a change of its impulses at node j follows from the changes v of
-the measure, d lambda_j = h weight_j df/dvalue v_j + weight_j df/drate sum_k slope_jk v_k. The effort itself is in the
-wrenches (efforts.py), so these multipliers are not kept.
+A hard limit that is closed is a row as well (stops.py). Any other row of an effort stands there for its derivative:
+a change of its impulses at node j follows from the changes v of the measure,
+d lambda_j = h weight_j df/dvalue v_j + weight_j df/drate sum_k slope_jk v_k. The effort itself is in the wrenches
+(efforts.py), so these multipliers are not kept.
 """
 
 import math
@@ -18,6 +19,8 @@ import math
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
 from varint.step.collocation.records import SCREW, SLIDE
+from varint.step.collocation.shown import show_bodies
+from varint.step.collocation.stops import place_stops
 from varint.step.configuration import place_anew
 from varint.step.constraints import follow_constraints, set_node_rates, set_node_targets, start_constraints
 from varint.step.dense import add_scaled6, rank_lu_factor, rank_lu_solve
@@ -35,17 +38,6 @@ def free_motion(tree, work, k, n):
     if tree.motion[n] == SCREW:
         line = add(line, scale(tree.pitch[n], axis))
     return line, axis
-
-
-@njit
-def show_bodies(tree, work, k):
-    """Copy the poses of the bodies at node k, (slots, 3) and (slots, 3, 3), from their links."""
-    for b in range(tree.link.size):
-        n = natural(tree.link[b])
-        for a in range(3):
-            work.body_position[k, b, a] = work.position[k, n, a]
-            for c in range(3):
-                work.body_rotation[k, b, a, c] = work.rotation[k, n, a, c]
 
 
 @njit
@@ -76,6 +68,14 @@ def place_closures(plan, ws, tree, closures, work, given, k):
         q = work.position.shape[0] - 1
         for r in range(closures.rows[0], closures.rows[1]):
             own.row[(r - closures.rows[0]) * q + k - 1] = own.value[k, r]  # zero for rows of efforts
+    if work.watch[0]:
+        place_stops(plan, ws, closures, work, k)
+
+
+@njit(inline="always")
+def is_effort(plan, own, r):
+    """Whether row r stands for the derivative of an effort, and is no constraint; ``own``: the closures' arrays."""
+    return plan.rows.role[r] == EFFORT and not own.held[r]
 
 
 @njit(inline="always")
@@ -92,7 +92,7 @@ def push_closures(plan, tree, closures, work):
     for r in range(closures.rows[0], closures.rows[1]):
         for side in range(2):
             b = plan.measures.body[r, side]
-            if b >= tree.link.size or plan.rows.role[r] == EFFORT:
+            if b >= tree.link.size or is_effort(plan, work.closures, r):
                 continue
             for j in range(q):
                 f = work.closures.multiplier[(r - closures.rows[0]) * q + j]
@@ -110,8 +110,8 @@ def start_fills(plan, tree, closures, rule, work):
     own.K[:] = 0.0
     own.scale[:] = 0.0
     for r in range(closures.rows[0], closures.rows[1]):
-        is_effort, at = plan.rows.role[r] == EFFORT, (r - closures.rows[0]) * q
-        for j in range(q if is_effort else 0):
+        pushes, at = is_effort(plan, own, r), (r - closures.rows[0]) * q
+        for j in range(q if pushes else 0):
             own.K[closures.start[at + j] + at + j] = own.scale[at + j] = 1.0
         for side in range(2):
             e = plan.loops.row_fill[r, side]
@@ -119,7 +119,7 @@ def start_fills(plan, tree, closures, rule, work):
                 continue
             for j in range(q):
                 _add_gradient(plan, work, r, side, j, 1.0, own.upper[e, j * q + j])
-                if not is_effort:
+                if not pushes:
                     _add_gradient(plan, work, r, side, j + 1, 1.0, own.lower[e, j * q + j])
                     continue
                 for k in range(1, q + 1):
@@ -457,5 +457,5 @@ def move_multipliers(plan, closures, work):
     """Take the increments of the multipliers (closed,), but for rows of efforts."""
     q = work.position.shape[0] - 1
     for r in range(work.closures.row.size):
-        if plan.rows.role[closures.rows[0] + r // q] != EFFORT:
+        if not is_effort(plan, work.closures, closures.rows[0] + r // q):
             work.closures.multiplier[r] += work.closures.row[r]

@@ -98,7 +98,7 @@ def note_efforts(plan, ws, closures, rule, work, h, j):
         for measure in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             m = natural(measure)
             r = plan.measures.row[m]
-            if r < closures.rows[0]:
+            if r < closures.rows[0] or own.held[r]:
                 continue
             own.by_value[j, r] = h * rule.weight[j] * ws.efforts.sum_by_value[s]
             own.by_rate[j, r] = rule.weight[j] * ws.efforts.sum_by_rate[s]

@@ -65,6 +65,7 @@ class ClosureWork(CompiledRecord, writable=True):
     gradient: Annotated[Float4, "s rows 2 6"]  # by motions of both bodies: m, world, and rad, axes of the body
     by_value: Annotated[Float2, "s rows"]  # of rows of efforts: derivative of the impulse at a node by the value there
     by_rate: Annotated[Float2, "s rows"]  # the same by the rate, over the step
+    held: Annotated[Bool1, "rows"]  # those of efforts whose hard limit is closed, which are constraints (stop_rows.py)
     lower: Annotated[Float3, "fills blocks 6"]  # derivative of a closure's rows by the motions of a link
     upper: Annotated[Float3, "fills blocks 6"]  # derivative of the link's wrenches by its multipliers
     rise: Annotated[Float2, "pairs blocks"]  # `lower` along the free motion of a link
@@ -101,6 +102,10 @@ class NodeWorkspace(CompiledRecord, writable=True):
     turned: Annotated[Float3, "nl 3 3", STATE]  # rotation of the link at coordinate zero, in axes of the parent
     momentum: Annotated[Float2, "nl 6", STATE]  # at the present node, kg m/s and kg m^2/s, about the centres
     past: Annotated[Float2, "past nl", STATE]  # coordinates at nodes of the last two steps, less the present ones
+    watch: Annotated[Int1, "1"]  # what steps do about events (stops.py), and ...
+    stops: Annotated[Int1, "1"]  # ... address of a `StopWatch`; zeros in mechanisms without hard stops
+    meets: Annotated[Float1, "2"]  # shares of the last step where an event is seen, and where it is expected
+    gap: Annotated[Float1, "s"]  # of one hard limit at the nodes, m or rad
     known: Annotated[Int1, "2", STATE]  # steps in ``past``; how many nodes more than s were best to extrapolate from
     by: Annotated[Float2, "s nl"]  # coordinates at the nodes of the step, less those at its start
     joint: Annotated[Float3, "nl 3 3"]  # rotation of the link at the start, axes of the parent

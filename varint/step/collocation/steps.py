@@ -36,11 +36,14 @@ from varint.step.collocation.efforts import finish_nodes, is_pushed, push_nodes,
 from varint.step.collocation.elimination import eliminate, solve_turns
 from varint.step.collocation.internal_variables import return_internals, settle_internals, start_internals
 from varint.step.collocation.records import SCREW, SLIDE, ClosedLoops, LinkTree, NodeRule, NodeWorkspace
-from varint.step.configuration import follow_products, place
+from varint.step.collocation.shown import bring_node, write_quaternion
+from varint.step.collocation.stops import STOPS, keep_start, lets_go, meets_stops
+from varint.step.configuration import follow_products
 from varint.step.newton import CONVERGED, NOT_CONVERGED
 from varint.step.plan import Plan, Workspace
 from varint.step.step import record_node
 
+EVENT = NOT_CONVERGED + 1  # status of a step in which a hard stop is met or lets go: it is not taken
 ITERATIONS = 30  # of a step, at most
 LONGEST = 1.0  # rad, increment of an angle: a longer one is a step that does not resolve the motion
 SHARED = 0.05  # the next increment takes the same factors where the last one was this share of the one before, or less
@@ -334,7 +337,7 @@ def finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
     show_bodies(tree, work, 0)
     follow_products(plan, ws, work.body_position[0], work.body_rotation[0])
     for b in range(tree.link.size):  # each step: the sign does not depend on which nodes are recorded
-        _write_quaternion(work.rotation[0, tree.link[b]], ws.quat[0, b])
+        write_quaternion(work.rotation[0, tree.link[b]], ws.quat[0, b])
 
 
 @njit
@@ -391,33 +394,8 @@ def _write_ball(T, a, b, c, out):
 @njit
 def _record(plan, ws, tree, work, out):
     """Write the present node to ``out``, position (nb, 3) and the others of `record_node`."""
-    for i in range(tree.link.size):
-        n = natural(tree.link[i])
-        R, p = work.rotation[0, n], work.momentum[n]
-        _write_quaternion(R, ws.quat[0, i])
-        for k in range(3):
-            ws.position[0, i, k], ws.momentum[i, k] = work.position[0, n, k], p[k]
-            ws.momentum[i, 3 + k] = R[0, k] * p[3] + R[1, k] * p[4] + R[2, k] * p[5]
-    place(plan, ws, 0)
+    bring_node(plan, ws, tree, work, 0)
     record_node(plan, ws, 0, False, out)
-
-
-@njit
-def _write_quaternion(R, q):
-    """Write the unit quaternion of a rotation matrix, of the sign that is nearer to the one in ``q``."""
-    x, y, z, trace = R[0, 0], R[1, 1], R[2, 2], R[0, 0] + R[1, 1] + R[2, 2]
-    if trace >= max(x, max(y, z)):
-        a, b, c, d = 1.0 + trace, R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
-    elif x >= max(y, z):
-        a, b, c, d = R[2, 1] - R[1, 2], 1.0 + x - y - z, R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]
-    elif y >= z:
-        a, b, c, d = R[0, 2] - R[2, 0], R[0, 1] + R[1, 0], 1.0 + y - x - z, R[1, 2] + R[2, 1]
-    else:
-        a, b, c, d = R[1, 0] - R[0, 1], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], 1.0 + z - x - y
-    share = 1.0 / math.sqrt(a * a + b * b + c * c + d * d)
-    if a * q[0] + b * q[1] + c * q[2] + d * q[3] < 0.0:
-        share = -share
-    q[0], q[1], q[2], q[3] = share * a, share * b, share * c, share * d
 
 
 @njit(seconds=20, what="steps of collocation")
@@ -430,12 +408,13 @@ def march_nodes(
 
     ``inputs`` (2, steps, s, ne): those of laws, loads and prescribed motions at the nodes of each step, and their
     rates; of one step where they are constant. ``loads`` (steps, s, nb, 6): N, world, and N m, axes of the body, there;
-    of one step where they are constant, of none where there are none.
+    of one step where they are constant, of none where there are none. Steps end before an event where ``work.watch`` is
+    STOPS, with the status EVENT.
     Nodes whose number ``stride`` divides are recorded, and the present one where no step is to be taken. ``out``: the
     first five of those of `step.run`. Returns (status, steps done, iterations).
     """
     position, quat, velocity, energy_work, state = out
-    record, iterations = 0, 0
+    record, iterations, watch = 0, 0, work.watch[0]
     work.is_given[0] = loads.shape[0] > 0
     start_poses(plan, ws, tree, closures, work, inputs[0, 0, 0])
     if steps == 0:
@@ -447,12 +426,21 @@ def march_nodes(
         if work.is_given[0]:
             take_loads(work, loads[min(step, loads.shape[0] - 1)])
         start_internals(ws, work)
+        if watch:
+            keep_start(plan, ws, rule, work, h)
         status, count = solve_step(plan, ws, tree, closures, rule, work, given, h)
         iterations += count
+        if watch and status == CONVERGED:
+            place_nodes(tree, rule, work)
+            if meets_stops(plan, ws, tree, rule, work) and watch == STOPS:
+                status = EVENT
         if status != CONVERGED:
             return_to_start(plan, ws, tree, closures, work, given[0])
             return status, step, iterations
         finish_step(plan, ws, tree, closures, rule, work, given, inputs[1, at], h)
+        if watch and lets_go(plan, ws, tree, work, given, inputs[1, at], h):
+            return_to_start(plan, ws, tree, closures, work, given[0])
+            return EVENT, step, iterations
         if (node + step + 1) % stride == 0:
             row = position[record], quat[record], velocity[record], energy_work[record], state[record]
             _record(plan, ws, tree, work, row)

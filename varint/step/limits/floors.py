@@ -13,7 +13,7 @@ from varint.step.plan import Plan, Workspace
 
 
 @njit
-def _risen(efforts, sign, n, r, h):
+def risen(efforts, sign, n, r, h):
     """Return the floor, m or rad, of limit n with row r and ``sign`` 1 or -1, and its rate, after ``h`` seconds."""
     b, floor = efforts.come_back[0], efforts.floor[n]
     steepness, decay = b * floor - sign * efforts.target_rate[r], math.exp(-b * h)
@@ -26,7 +26,7 @@ def aim_floors(plan: Plan, ws: Workspace, inputs: Inputs, when: Interval, h: flo
     """Write the floors at the end of a stage of ``h`` seconds to ``ws.efforts.rest_gap`` (nl,), of closed limits."""
     for n in range(plan.limits.measure.size):
         if ws.efforts.floor[n] < 0.0 and ws.efforts.closed[n]:
-            ws.efforts.rest_gap[n], _ = _risen(ws.efforts, plan.limits.sign[n], n, limit_row(plan, n), h)
+            ws.efforts.rest_gap[n], _ = risen(ws.efforts, plan.limits.sign[n], n, limit_row(plan, n), h)
 
 
 @indirect(seconds=1, what="hard stops")
@@ -41,7 +41,7 @@ def finish_floors(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> 
             efforts.target_rate[r] = 0.0
             continue
         efforts.work[plan.limits.element[n]] += ws.multiplier[r] * efforts.target_rate[r]
-        floor, rate = _risen(efforts, sign, n, r, h)
+        floor, rate = risen(efforts, sign, n, r, h)
         if floor >= -TOUCHING:
             floor = rate = efforts.rest_gap[n] = 0.0
         efforts.floor[n], efforts.target_rate[r] = floor, -sign * rate

@@ -92,9 +92,15 @@ def leaps(plan: Plan, ws: Workspace, end: int) -> bool:
             continue
         seen = joint
         limit_gap(plan, ws, end, n)  # solves for all coordinates of the joint
-        if leap_of_turns(plan.products.table, plan.products.start[joint], ws.products, joint) > LEAP:
+        if leap_at(plan, ws, joint) > LEAP:
             return True
     return False
+
+
+@njit
+def leap_at(plan, ws, joint):
+    """Return the largest change, rad, of a turn of a ``joint``, a product of exponentials, since it was seen last."""
+    return leap_of_turns(plan.products.table, plan.products.start[joint], ws.products, joint)
 
 
 @njit

@@ -1,0 +1,214 @@
+"""Steps of collocation in which hard stops are met or let go: in parts that end at these events.
+
+Impacts, and the search for their instants, are those of the other steps (step/limits/impacts.py).
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varint.base.numba import STATE, role_arrays, spans_of, word_of
+from varint.step.collocation.records import NodeWorkspace
+from varint.step.collocation.stops import (
+    STOPS,
+    TRIAL,
+    UNRESOLVED,
+    WHOLE,
+    StopWatch,
+    gap_and_rate,
+    keep_start,
+    keep_trial,
+    lets_go,
+    meets_stops,
+    place_stops,
+    show_at,
+    take_momenta,
+)
+from varint.step.inputs import Inputs
+from varint.step.intervals import Interval
+from varint.step.limits.impacts import RUN_STARTS, act_event, begin_events, find_pushes, judge_trial, retry_events
+from varint.step.newton import CONVERGED, NOT_CONVERGED
+from varint.step.pace import accelerate_node
+from varint.step.plan import Plan, Workspace
+from varint.step.restart import ACCEPTED, AT_START
+from varint.step.step import MOST_TRIALS
+
+if TYPE_CHECKING:
+    from varint.methods.variational.collocation_march import CollocationMarch
+
+SHORTEST = 1.0 / 4096.0  # share of a step, of a part of it that is not solved
+MOST_LOOKS = 20  # earlier shares at which an event was seen that are tried, in one step
+END = 1e-14  # share of a step before its end that is its end
+CALLED = (
+    keep_start, meets_stops, lets_go, show_at, take_momenta, gap_and_rate, keep_trial, place_stops, find_pushes,
+    accelerate_node,
+)  # fmt: skip
+
+
+def watch_stops(
+    plan: Plan, ws: Workspace, work: NodeWorkspace, arrays: list[tuple[str, np.ndarray]]
+) -> StopWatch | None:
+    """Let steps end before events; return the record for that, None in a mechanism without hard stops.
+
+    ``arrays``: all that steps depend on, by name.
+    """
+    if not plan.limits.measure.size:
+        return None
+    for function in CALLED:
+        function.prepare()
+    spans, words = spans_of((array, False) for _, array in arrays)
+    nb, ne = plan.bodies.mass.size, plan.elements.force.size
+    table, rate, loads = np.zeros((2, ne)), np.zeros((2, ne)), np.zeros((2, nb, 6))
+    none, numbers = np.zeros(0, dtype=np.int64), np.zeros(0)
+    inputs = Inputs(
+        np.zeros((nb, 6)), loads.view(), table.view(), rate.view(), np.zeros(1, dtype=np.int64), np.ones(1), none,
+        numbers, np.zeros((1, 0, 0)), none, numbers, np.zeros((1, 0, 0)), np.zeros((1, 0, 0)),
+    )  # fmt: skip
+    held = np.zeros((2, len(work.by), plan.limits.measure.size))
+    watch = StopWatch(spans, np.zeros(words, dtype=np.int64), inputs, table, rate, loads, *held)
+    work.watch[0], work.stops[0] = STOPS, word_of(watch)
+    return watch
+
+
+@contextmanager
+def start_kept(ws: Workspace) -> Iterator[None]:
+    """Let steps aside leave the first step of a run to be the first."""
+    before = int(ws.search.limit[0])
+    try:
+        yield
+    finally:
+        ws.search.limit[0] = before
+
+
+def take_with_events(march: "CollocationMarch", counts: np.ndarray, width: float) -> bool:
+    """Take the next ``width`` dt in parts that end at events, or are shorter where that is needed to solve them.
+
+    Return whether that was done; else the march is where it was. ``counts`` (2,): of iterations and sub-steps, added
+    to. In a step in which a run starts, what touches and approaches has its impact first.
+    """
+    start, search = march.checkpoint(), march.ws.search
+    starts = search.limit[0] == RUN_STARTS
+    parts = PartedStep(march, counts, width)
+    parts.begin()
+    if starts and march.take_whole(width, counts):
+        return True
+    march.work.watch[0] = TRIAL
+    solved = parts.take()
+    march.work.watch[0], search.limit[0] = STOPS, -1
+    if not solved:
+        march.restore(start)
+        return False
+    march.drop_start_values()  # of steps of another length
+    march.pass_node(width)
+    return True
+
+
+class PartedStep:
+    """A step of ``width`` dt of a `CollocationMarch` in parts.
+
+    ``counts`` (2,): of iterations and sub-steps, added to.
+    """
+
+    def __init__(self, march: "CollocationMarch", counts: np.ndarray, width: float) -> None:
+        self.march, self.counts, self.width = march, counts, width
+        self.plan, self.ws, self.search = march.compiled.plan, march.ws, march.ws.search
+        self.arrays = [array for _, array in role_arrays(march.work, STATE)]
+        self.kept = [np.empty_like(array) for array in self.arrays]
+
+    def begin(self) -> None:
+        """Begin the search for events; where a run starts, stops that touch and approach have their impacts."""
+        self._show(0)
+        before = self.ws.momentum.copy()
+        begin_events(self.plan, self.ws, 0, self.width * self.march.dt)
+        if not np.array_equal(before, self.ws.momentum):
+            take_momenta(self.ws, self.march.tree, self.march.work)
+            self.march.drop_start_values()
+
+    def take(self) -> bool:
+        """Take the step; return whether all parts were solved."""
+        # shares of the step: done, the longest that is solved, the part that is tried
+        done, size, part, tried, looks, pieces = 0.0, 1.0, 1.0, 0, 0, 0
+        search = self.search
+        self._keep()
+        while done < 1.0:
+            longest = min(size, 1.0 - done)
+            part = min(part, longest)
+            status, seen, expected = self._try(done, part)
+            tried += 1
+            if status == CONVERGED and seen < WHOLE and looks < MOST_LOOKS:
+                self._back()
+                search.limit[0], part, looks = -1, part * seen, looks + 1
+                continue
+            verdict, least = self._judge(part, longest, expected) if status == CONVERGED else (ACCEPTED, part)
+            if tried > MOST_TRIALS:
+                return False
+            if status != CONVERGED:
+                self._back()
+                size = 0.5 * (size if search.limit[0] >= 0 else min(size, part))
+                if size < SHORTEST:
+                    return False
+                part = min(size, 1.0 - done)
+                retry_events(self.plan, self.ws, 0, self.width * self.march.dt * part)
+            elif verdict != ACCEPTED:
+                self._back()
+                if verdict == AT_START:
+                    self._act(False)
+                    self._keep()
+                part = least
+            else:
+                done = 1.0 if done + part > 1.0 - END else done + part
+                self._show(0)
+                if search.limit[0] >= 0:
+                    self._act(True)
+                    size = 1.0
+                self._keep()
+                part, tried, pieces = 1.0, 0, pieces + 1
+        self.counts[1] += pieces - 1
+        return True
+
+    def _try(self, done: float, part: float) -> tuple[int, float, float]:
+        """Take a part of the step; return status and `meets_stops`' shares of it."""
+        march = self.march
+        march.drop_start_values()
+        status = march.take_part(self.width * done, self.width * part, self.counts)
+        seen, expected = march.work.meets.tolist()
+        if status == CONVERGED and seen == UNRESOLVED:
+            status = NOT_CONVERGED
+        return status, seen, expected
+
+    def _judge(self, part: float, longest: float, expected: float) -> tuple[int, float]:
+        """Return the verdict on a part that was taken, and the share of the step to try next."""
+        search, span, watch = self.search, self.width * self.march.dt, self.march.watch
+        assert watch is not None
+        self._show(1)
+        n, guess = int(search.limit[0]), part * expected
+        if n >= 0 and not self.ws.efforts.closed[n]:
+            gap, rate = gap_and_rate(self.plan, self.ws, 1, n)
+            guess = part - gap / (rate * span) if rate != 0.0 else -1.0
+        when = Interval(0, 0.0, 1.0, span * part)
+        verdict, least = judge_trial(self.plan, self.ws, watch.inputs, 0, 1, when, part, longest, True)
+        same = n in (-1, search.limit[0])
+        if verdict not in (ACCEPTED, AT_START) and same and max(search.low[0], 0.0) < guess < search.high[0]:
+            return verdict, guess
+        return verdict, least
+
+    def _act(self, timed: bool) -> None:
+        act_event(self.plan, self.ws, 0, timed)
+        take_momenta(self.ws, self.march.tree, self.march.work)
+
+    def _keep(self) -> None:
+        """Keep the state at pose 0, where the next part starts."""
+        keep_trial(self.plan, self.ws, False)
+        for kept, array in zip(self.kept, self.arrays, strict=True):
+            kept[:] = array
+
+    def _back(self) -> None:
+        """Go back to the start of the part."""
+        keep_trial(self.plan, self.ws, True)
+        for kept, array in zip(self.kept, self.arrays, strict=True):
+            array[:] = kept
+
+    def _show(self, pose: int) -> None:
+        show_at(self.plan, self.ws, self.march.tree, self.march.work, pose)

@@ -1,0 +1,331 @@
+"""Hard stops in a collocation step: rows of closed ones, and where they are met or let go (docs/theory.md section 16).
+
+A closed stop is a row that keeps its gap at the nodes after the start, as closures are (closures.py).
+
+The gap of an open stop is a polynomial through its values at the nodes of a solved step: the stop is met where that
+falls below zero, at a node or between two. A closed stop lets go where its force would pull at the end of a step, by
+the accelerations there. `march_nodes` does not take such a step. Python takes it in parts that end at the events
+(methods/variational/collocation_events.py), with the impacts of the other steps.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from varint.base.numba import CompiledRecord, Float2, Float3, Int1, Int2, copy_spans, indirect, natural, njit, record_at
+from varint.mathematics.vectors import continued
+from varint.step.collocation.records import ClosedLoops, LinkTree, NodeRule, NodeWorkspace
+from varint.step.collocation.shown import bring_node, show_bodies
+from varint.step.configuration import follow_measured
+from varint.step.inputs import Inputs
+from varint.step.limits.floors import risen
+from varint.step.limits.impacts import RUN_STARTS, find_pushes
+from varint.step.limits.rows import LEAP, NEAR, TOUCHING, leap_at, limit_gap, limit_row
+from varint.step.measures import measure_at, rate_of
+from varint.step.plan import Plan, Workspace
+from varint.step.projection import project
+from varint.step.restart import copy_start, go_back
+
+NOTHING, STOPS, TRIAL = range(3)  # what a step does about events: there are none, it ends before, it goes on
+WHOLE, UNRESOLVED = 1.0, 0.0  # in place of a share of a step: nothing is seen before its end; it is too long
+PULLS = 1e-3  # of the largest force of a closed stop at the nodes: a pull within a step that is looked at
+HALVINGS = 60  # of an interval with a root
+
+
+@dataclass(frozen=True, eq=False)
+class StopWatch(CompiledRecord, writable=True):
+    """The state at the start of a step, and the inputs at both ends of it."""
+
+    spans: Int2  # of what steps depend on, see `varint.base.numba.spans`
+    kept: Int1
+    inputs: Inputs  # at the start and the end of the last step, and ...
+    input: Annotated[Float2, "2 ne"]  # ... their memory
+    rate: Annotated[Float2, "2 ne"]
+    loads: Annotated[Float3, "2 nb 6"]
+    held_gap: Annotated[Float2, "s limits"]  # of closed stops at the nodes of a step, m or rad
+    held_rate: Annotated[Float2, "s limits"]  # of their measures
+
+
+watch_at = record_at(StopWatch)
+
+
+@indirect(seconds=1, what="hard stops in collocation")
+def place_stops(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeWorkspace, k: int) -> None:
+    """Write gradients and values of the rows of closed limits at node k, where the bodies are shown.
+
+    To ``work.closures.gradient`` and ``work.closures.row``. At node 0 ``work.closures.held`` (rows,) is set.
+    """
+    own, q, limits = work.closures, work.position.shape[0] - 1, plan.limits
+    for n in range(limits.measure.size if k == 0 else 0):
+        own.held[limit_row(plan, n)] = ws.released[limit_row(plan, n)] == 0.0
+    for n in range(limits.measure.size):
+        if not ws.efforts.closed[n]:
+            continue
+        m, r = limits.measure[n], limit_row(plan, n)
+        value = measure_at(plan, ws, m, work.body_position[k], work.body_rotation[k], own.gradient[k, r])
+        value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
+        if k > 0:
+            gap, held = limits.sign[n] * (limits.value[n] - value), watch_at(work.stops[0]).held_gap[k, n]
+            own.row[(r - closures.rows[0]) * q + k - 1] = limits.sign[n] * (held - gap)
+
+
+@indirect(seconds=1, what="hard stops in collocation")
+def keep_start(plan: Plan, ws: Workspace, rule: NodeRule, work: NodeWorkspace, h: float) -> None:
+    """Keep the start of a step of ``h`` s, in case a closed stop lets go in it; set the gaps of those at its nodes."""
+    watch, efforts, any_closed = watch_at(work.stops[0]), ws.efforts, False
+    for n in range(efforts.closed.size):
+        if not efforts.closed[n]:
+            continue
+        any_closed = True
+        for k in range(rule.node.size):
+            watch.held_gap[k, n], watch.held_rate[k, n] = efforts.rest_gap[n], 0.0
+            if efforts.floor[n] < 0.0:
+                sign = plan.limits.sign[n]
+                gap, rate = risen(efforts, sign, n, limit_row(plan, n), h * rule.node[k])
+                watch.held_gap[k, n], watch.held_rate[k, n] = gap, -sign * rate
+    if any_closed:
+        copy_spans(watch.spans, 0, watch.kept, False)
+
+
+@indirect(seconds=1, what="hard stops in collocation")
+def meets_stops(plan: Plan, ws: Workspace, tree: LinkTree, rule: NodeRule, work: NodeWorkspace) -> bool:
+    """Whether an open stop is met, or a closed one may let go, in the step whose links are placed at its nodes.
+
+    Also where a run starts, where turns of a joint leap, and where a closed stop is not kept. Writes ``work.meets``
+    (2,): the first share of the step at which a stop was seen beyond its gap, having been open before in the step, or
+    may have let go, 1 if there is none, and 0 where the step is too long; and the share at which this stop is expected
+    to be met, -1 where that is not known.
+    """
+    s, q = rule.weight.size, rule.weight.size - 1
+    work.meets[0], work.meets[1] = WHOLE, -1.0
+    met = ws.search.limit[0] == RUN_STARTS or comes_back(ws)
+    for k in range(s):
+        show_bodies(tree, work, k)
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.closed[n]:
+            if not _is_kept(plan, ws, work, n, q):
+                work.meets[0], work.meets[1] = UNRESOLVED, -1.0
+                return True
+            share = _first_pull(plan, rule, work, n)
+            if share < work.meets[0]:
+                met, work.meets[0], work.meets[1] = True, share, -1.0
+        elif not ws.efforts.floor[n] < 0.0:
+            if _leaps_along(plan, ws, work, n):
+                work.meets[0], work.meets[1] = UNRESOLVED, -1.0
+                return True
+            met = _look_along(rule, work, q) or met
+    return met
+
+
+@njit
+def _leaps_along(plan, ws, work, n):
+    """Write the gap of limit n at all nodes to ``work.gap`` (s,); whether turns of its joint leap between two."""
+    m = plan.limits.measure[n]
+    near, joint = ws.efforts.value_near[m], plan.measures.product[m]
+    for k in range(work.gap.size):
+        value = measure_at(plan, ws, m, work.body_position[k], work.body_rotation[k], ws.efforts.change)
+        if joint >= 0:
+            if k > 0 and leap_at(plan, ws, joint) > LEAP:
+                return True
+            follow_measured(plan, ws, work.body_position[k], work.body_rotation[k])
+        near = continued(plan.measures.period[m], near, value)
+        work.gap[k] = plan.limits.sign[n] * (plan.limits.value[n] - near)
+    return False
+
+
+@njit
+def _is_kept(plan, ws, work, n, q):
+    """Whether closed limit n keeps its gap at the end of the step, node ``q``; it may not where other rows hold it."""
+    m = plan.limits.measure[n]
+    value = measure_at(plan, ws, m, work.body_position[q], work.body_rotation[q], ws.efforts.change)
+    value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
+    gap = plan.limits.sign[n] * (plan.limits.value[n] - value)
+    return abs(gap - watch_at(work.stops[0]).held_gap[q, n]) <= NEAR
+
+
+@njit
+def _look_along(rule, work, q):
+    """Whether ``work.gap`` (s,) falls below zero in the step; see `meets_stops` for ``work.meets`` (2,)."""
+    gap, opened = work.gap, work.gap[0] > TOUCHING
+    for k in range(1, q + 1):
+        beyond = gap[k] < -TOUCHING
+        share = rule.node[k] if beyond else _dip(rule, gap, k)
+        if share >= 0.0:
+            expected = _root(rule, gap, rule.node[k - 1], share) if opened and share <= work.meets[0] else WHOLE
+            if expected < WHOLE and (share < work.meets[0] or not 0.0 <= work.meets[1] < expected):
+                work.meets[0], work.meets[1] = share, expected
+            return True
+        opened = opened or gap[k] > TOUCHING
+    return False
+
+
+@njit
+def _dip(rule, gap, k):
+    """Share of a step where the gap (s,) is least between nodes k - 1 and k, if below zero there; else -1."""
+    s, first, last = gap.size, 0.0, 0.0
+    for j in range(s):
+        first += rule.slope[k - 1, j] * gap[j]
+        last += rule.slope[k, j] * gap[j]
+    if not first < 0.0 < last:
+        return -1.0
+    low, high = rule.node[k - 1], rule.node[k]
+    share = low + (high - low) * first / (first - last)
+    for _ in range(2):  # the cubic of both ends is near enough: secants of its slope
+        at = (share - low) / (high - low)
+        rise = gap[k] - gap[k - 1]
+        a, b = (high - low) * first, (high - low) * last
+        slope = a + at * (2.0 * (3.0 * rise - 2.0 * a - b) + 3.0 * at * (a + b - 2.0 * rise))
+        bend = 2.0 * (3.0 * rise - 2.0 * a - b) + 6.0 * at * (a + b - 2.0 * rise)
+        if bend > 0.0:
+            share = min(max(share - (high - low) * slope / bend, low), high)
+    return share if _along(rule, gap, share) < -TOUCHING else -1.0
+
+
+@njit
+def _along(rule, gap, share):
+    """The polynomial through the values ``gap`` (s,) at a ``share`` of the step."""
+    total = 0.0
+    for j in range(gap.size):
+        factor = gap[j]
+        for k in range(gap.size):
+            if k != j:
+                factor *= (share - rule.node[k]) / (rule.node[j] - rule.node[k])
+        total += factor
+    return total
+
+
+@njit
+def _root(rule, gap, low, high):
+    """The share in [low, high] where the polynomial through ``gap`` (s,) is zero."""
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if _along(rule, gap, middle) > 0.0:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
+@njit
+def _first_pull(plan, rule, work, n):
+    """Share of the step of the first node within it where the impulse of closed limit n pulls; 1 if there is none."""
+    q, own = work.position.shape[0] - 1, work.closures
+    first, largest = _first_multiplier(plan, work, n), 0.0
+    for j in range(1, q):
+        largest = max(largest, abs(own.multiplier[first + j]) / rule.weight[j])
+    for j in range(1, q):
+        if plan.limits.sign[n] * own.multiplier[first + j] / rule.weight[j] > PULLS * largest:
+            return rule.node[j]
+    return WHOLE
+
+
+@indirect(seconds=1, what="hard stops in collocation")
+def lets_go(
+    plan: Plan, ws: Workspace, tree: LinkTree, work: NodeWorkspace, given: Float2, rates: Float2, h: float
+) -> bool:
+    """Whether a closed stop pulls at the end of the step of ``h`` s that is done, whose start then is brought back.
+
+    That is for the STOPS of ``work.watch``; a TRIAL goes on. ``given``, ``rates`` (s, ne): inputs, and their rates.
+    """
+    watch, last, any_closed = watch_at(work.stops[0]), natural(given.shape[0] - 1), False
+    for n in range(ws.efforts.closed.size):
+        any_closed = any_closed or ws.efforts.closed[n]
+    if comes_back(ws):
+        _raise_floors(plan, ws, work, watch, last)
+    if not any_closed:
+        return False
+    for e in range(given.shape[1]):
+        watch.input[0, e], watch.input[1, e] = given[0, e], given[last, e]
+        watch.rate[0, e], watch.rate[1, e] = rates[0, e], rates[last, e]
+    for b in range(watch.loads.shape[1]):
+        for a in range(6):
+            watch.loads[0, b, a] = work.given[0, b, a] if work.is_given[0] else 0.0
+            watch.loads[1, b, a] = work.given[last, b, a] if work.is_given[0] else 0.0
+    if work.watch[0] != STOPS:
+        return False
+    bring_node(plan, ws, tree, work, 0)
+    find_pushes(plan, ws, watch.inputs, 0, 0, 1.0, h)
+    for n in range(ws.efforts.closed.size):
+        if ws.efforts.closed[n] and ws.search.push[n] < -1.0:
+            copy_spans(watch.spans, 0, watch.kept, True)
+            return True
+    return False
+
+
+@njit
+def comes_back(ws):
+    """Whether a stop that the start was beyond has not yet come back (step/limits/returning.py)."""
+    for n in range(ws.efforts.floor.size if ws.efforts.come_back[0] > 0.0 else 0):
+        if ws.efforts.floor[n] < 0.0:
+            return True
+    return False
+
+
+@njit
+def _raise_floors(plan, ws, work, watch, last):
+    """Bring floors to the end of a step, node ``last``; add the works of their impulses to ``ws.efforts.work``."""
+    efforts = ws.efforts
+    for n in range(efforts.floor.size):
+        if not efforts.floor[n] < 0.0:
+            continue
+        r = limit_row(plan, n)
+        efforts.target_rate[r] = 0.0
+        if not efforts.closed[n]:
+            continue
+        first = _first_multiplier(plan, work, n)
+        for j in range(last):
+            efforts.work[plan.limits.element[n]] += work.closures.multiplier[first + j] * watch.held_rate[j, n]
+        floor, rate = watch.held_gap[last, n], watch.held_rate[last, n]
+        if floor >= -TOUCHING:
+            floor = rate = 0.0
+        efforts.floor[n] = efforts.rest_gap[n] = floor
+        efforts.target_rate[r] = rate
+
+
+@njit
+def _first_multiplier(plan, work, n):
+    """The place in the closures' multipliers of the first of closed limit n."""
+    q, own = work.position.shape[0] - 1, work.closures
+    return (limit_row(plan, n) - (own.gradient.shape[1] - own.multiplier.size // q)) * q
+
+
+@indirect(seconds=1, what="hard stops in collocation")
+def show_at(plan: Plan, ws: Workspace, tree: LinkTree, work: NodeWorkspace, pose: int) -> None:
+    """Bring the present node to a ``pose``, 0 or 1, with the quaternions near those at pose 0."""
+    if pose == 1:
+        for b in range(tree.link.size):
+            for k in range(4):
+                ws.quat[1, b, k] = ws.quat[0, b, k]
+    bring_node(plan, ws, tree, work, pose)
+
+
+@indirect(seconds=1, what="hard stops in collocation")
+def take_momenta(ws: Workspace, tree: LinkTree, work: NodeWorkspace) -> None:
+    """Go on with ``ws.momentum`` (nb, 6) from the node at pose 0."""
+    for b in range(tree.link.size):
+        n = natural(tree.link[b])
+        R, p = ws.rotation[0, b], ws.momentum[b]
+        for k in range(3):
+            work.momentum[n, k] = p[k]
+            work.momentum[n, 3 + k] = R[k, 0] * p[3] + R[k, 1] * p[4] + R[k, 2] * p[5]
+
+
+@indirect(seconds=1, what="hard stops in collocation")
+def gap_and_rate(plan: Plan, ws: Workspace, pose: int, n: int) -> tuple[float, float]:
+    """Return the gap of open limit n, m or rad, at a ``pose``, 0 or 1, and its rate, a second."""
+    project(plan, ws, pose)
+    gap = limit_gap(plan, ws, pose, n)
+    r = limit_row(plan, n)
+    body = plan.measures.body[plan.limits.measure[n]]
+    rate = -plan.limits.sign[n] * rate_of(body, ws.jacobian[pose, r], ws.increment_body)
+    if ws.released[r] > 0.0:
+        ws.jacobian[pose, r] = 0.0
+    return gap, rate
+
+
+@indirect(seconds=1, what="hard stops in collocation")
+def keep_trial(plan: Plan, ws: Workspace, back: bool) -> None:
+    """Keep the state of the other steps' arrays at pose 0 before a part of a step, or go back to it if ``back``."""
+    if back:
+        go_back(plan, ws, 0)
+    else:
+        copy_start(plan, ws, 0, False)
