@@ -304,7 +304,7 @@ USES = {
     "collocation steps": Use(
         "`vi.Lobatto`",
         "collocation steps",
-        (*RARE, "soft events", "rolling"),
+        (*RARE, "soft events"),
     ),
     "contact steps": Use(
         '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("mesh", "shapes", "soft")

@@ -19,6 +19,7 @@ from varint.step.collocation.closures import start_closures
 from varint.step.collocation.efforts import fastest_law
 from varint.step.collocation.held_steps import NodeSteps, march_on, run_nodes, show_node
 from varint.step.collocation.internal_variables import settle_internals
+from varint.step.collocation.rate_rows import fill_rates, measure_rates
 from varint.step.collocation.records import NodeWorkspace
 from varint.step.collocation.steps import GIVEN, march_nodes
 from varint.step.newton import CONVERGED
@@ -81,6 +82,9 @@ class CollocationMarch(March):
             evaluate_efforts.prepare()
         if states:
             settle_internals.prepare()
+        if plan.constraints.rate.size:
+            measure_rates.prepare()
+            fill_rates.prepare()
 
     @property
     def order(self) -> int:

@@ -47,9 +47,9 @@ class Lobatto(Method):
 
     Loops may be closed by any joint, redundant and overconstrained ones too; joints along a curve are refused by name
     in the tree of bodies. Joints are closed at all nodes. Forces that depend on pose, velocity, time and an internal
-    variable, such as muscles, joints with a compliance, inputs of all kinds, loads, prescribed motions and couplings
-    are taken (docs/known_forces.md); the order holds where they are smooth, and through the impacts of hard stops.
-    Springs need steps below about 3 over the frequency of their fastest oscillation.
+    variable, such as muscles, joints with a compliance, rolling wheels, inputs of all kinds, loads, prescribed motions
+    and couplings are taken (docs/known_forces.md); the order holds where they are smooth, and through the impacts of
+    hard stops. Springs need steps below about 3 over the frequency of their fastest oscillation.
     Runs have gradients (`gradient`); adaptive steps need `Variational`.
 
     Parameters

@@ -78,7 +78,15 @@ def node_rule(s: int) -> NodeRule:
     stiffness[0, 0] = -stiffness[0, 1:].sum()
     node, slope = np.array(c, dtype=float), np.array(D, dtype=float)
     weights, furthest = np.array(weight, dtype=float), np.array([FURTHEST[s]])
-    return NodeRule(node, weights, stiffness, slope, np.array(A), _ahead(node), furthest)
+    return NodeRule(
+        node, weights, stiffness, slope, np.array(A), _combined(node, weights, slope), _ahead(node), furthest
+    )
+
+
+def _combined(node: np.ndarray, weight: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """Return the factors (s - 1, s) of conditions on rates: weights times polynomials of degree s - 2 at most."""
+    powers = weight * np.polynomial.legendre.legvander(2.0 * node - 1.0, len(node) - 2).T
+    return np.linalg.solve(powers @ slope[:, 1:], powers)
 
 
 def _ahead(nodes: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from varint.step.nodes.efforts import evaluate_efforts, keep_turns
 
 
 @njit
-def _write_velocities(tree, rule, work, velocity, h, j):
+def write_velocities(tree, rule, work, velocity, h, j):
     """Write the velocities of all bodies at node j, angular ones in axes of the bodies, to ``velocity`` (nb, 6)."""
     for slot in range(velocity.shape[0]):
         i = natural(tree.link[slot])
@@ -66,7 +66,7 @@ def take_loads(work, loads):
 def evaluate_node(plan, ws, tree, rule, work, given, h, j):
     """Evaluate laws and loads at node j, inputs ``given`` (s, ne): their sums ``work.load``, powers ``work.power``."""
     show_bodies(tree, work, j)
-    _write_velocities(tree, rule, work, ws.velocity, h, j)
+    write_velocities(tree, rule, work, ws.velocity, h, j)
     for e in range(given.shape[1]):
         ws.efforts.input[e] = given[j, e]
     for n in range(work.internal.node.shape[1]):

@@ -52,6 +52,7 @@ class NodeRule(CompiledRecord):
     stiffness: Annotated[Float2, "s s"]  # sum over nodes i of weight_i l_j'(c_i) l_k'(c_i)
     slope: Annotated[Float2, "s s"]  # l_k'(c_j) of a step of length one, at node j
     integral: Annotated[Float2, "s s"]  # integral of l_j from 0 to c_k, at (k, j)
+    combined: Annotated[Float2, "q s"]  # of conditions on rates, see collocation/rate_rows.py
     ahead: Annotated[Float3, "s q past"]  # d: values at the nodes after the first by the last s + d of the past nodes
     furthest: Annotated[Float1, "1"]  # rad, that a step may turn a link
 
