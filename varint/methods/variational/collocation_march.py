@@ -16,10 +16,10 @@ from varint.model.joints.base import ProductJoint
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.step.collocation.closures import start_closures
+from varint.step.collocation.conditions_on_rates import fill_rates, measure_rates
 from varint.step.collocation.efforts import fastest_law
 from varint.step.collocation.held_steps import NodeSteps, march_on, run_nodes, show_node
 from varint.step.collocation.internal_variables import settle_internals
-from varint.step.collocation.rate_rows import fill_rates, measure_rates
 from varint.step.collocation.records import NodeWorkspace
 from varint.step.collocation.steps import GIVEN, march_nodes
 from varint.step.newton import CONVERGED
@@ -82,7 +82,7 @@ class CollocationMarch(March):
             evaluate_efforts.prepare()
         if states:
             settle_internals.prepare()
-        if plan.constraints.rate.size:
+        if self.closures.rated.size:
             measure_rates.prepare()
             fill_rates.prepare()
 

@@ -246,6 +246,7 @@ def closures_of(plan: Plan, tree: LinkTree, q: int) -> tuple[ClosedLoops, dict[s
     fills = np.diff(loops.fill_first) - (loops.fill_pass - loops.fill_first[:-1])
     closures = ClosedLoops(
         rows=np.array([first, end]),
+        rated=plan.constraints.rate.copy(),
         node=q * (loops.node_row - first),
         low=q * (loops.node_low - first),
         high=q * (loops.node_high - first),

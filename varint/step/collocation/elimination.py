@@ -26,7 +26,7 @@ from varint.step.collocation.closures import (
     start_fills,
     yield_turns,
 )
-from varint.step.collocation.rate_rows import fill_rates
+from varint.step.collocation.conditions_on_rates import fill_rates
 from varint.step.collocation.records import SCREW, SLIDE, WELD
 from varint.step.dense import add_scaled6, dot6
 
@@ -222,7 +222,7 @@ def eliminate(plan, tree, closures, rule, work, h):
             work.D[i] = 0.0
     if closed:
         start_fills(plan, tree, closures, rule, work)
-        if plan.constraints.rate.size:
+        if closures.rated.size:
             fill_rates(plan, closures, rule, work)
     for i in range(nl - 1, -1, -1):
         p, b = natural(tree.parent[i]), natural(tree.body[i])

@@ -36,6 +36,7 @@ class ClosedLoops(CompiledRecord):
     """The dense nodes of loop closures, see `Loops`; each of nr rows there is q here, one a node, row after row."""
 
     rows: Annotated[Int1, "2"]  # first of the rows in the plan, and their end
+    rated: Annotated[Int1, "rated"]  # those of them that are of rates, see collocation/conditions_on_rates.py
     node: Annotated[Int1, "dense_ends"]  # rows of dense node n are node[n] : node[n + 1]
     low: Annotated[Int1, "dense"]  # first of the rows that it is coupled with
     high: Annotated[Int1, "dense"]  # end of them
@@ -52,7 +53,7 @@ class NodeRule(CompiledRecord):
     stiffness: Annotated[Float2, "s s"]  # sum over nodes i of weight_i l_j'(c_i) l_k'(c_i)
     slope: Annotated[Float2, "s s"]  # l_k'(c_j) of a step of length one, at node j
     integral: Annotated[Float2, "s s"]  # integral of l_j from 0 to c_k, at (k, j)
-    combined: Annotated[Float2, "q s"]  # of conditions on rates, see collocation/rate_rows.py
+    combined: Annotated[Float2, "q s"]  # of conditions on rates, see collocation/conditions_on_rates.py
     ahead: Annotated[Float3, "s q past"]  # d: values at the nodes after the first by the last s + d of the past nodes
     furthest: Annotated[Float1, "1"]  # rad, that a step may turn a link
 

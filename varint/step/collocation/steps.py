@@ -32,10 +32,10 @@ from varint.step.collocation.closures import (
     push_closures,
     show_bodies,
 )
+from varint.step.collocation.conditions_on_rates import measure_rates
 from varint.step.collocation.efforts import finish_nodes, is_pushed, push_nodes, take_loads
 from varint.step.collocation.elimination import eliminate, solve_turns
 from varint.step.collocation.internal_variables import return_internals, settle_internals, start_internals
-from varint.step.collocation.rate_rows import measure_rates
 from varint.step.collocation.records import SCREW, SLIDE, ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.collocation.shown import bring_node, write_quaternion
 from varint.step.collocation.stops import STOPS, keep_start, lets_go, meets_stops
@@ -193,7 +193,7 @@ def evaluate(plan, ws, tree, closures, rule, work, given, h):
     if closed:
         for k in range(1, s):
             place_closures(plan, ws, tree, closures, work, given[k], k)
-        if plan.constraints.rate.size:
+        if closures.rated.size:
             measure_rates(plan, ws, tree, closures, rule, work, h)
         push_closures(plan, tree, closures, work)
     if ws.efforts.state.size and not settle_internals(plan, ws, tree, rule, work, given, h):

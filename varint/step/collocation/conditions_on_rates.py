@@ -26,14 +26,14 @@ def measure_rates(
 ) -> None:
     """Write the values of the conditions, m, to ``work.closures.row`` (closed,); after `place_closures`."""
     own, q = work.closures, rule.weight.size - 1
-    for n in range(plan.constraints.rate.size):
-        first = (natural(plan.constraints.rate[n]) - closures.rows[0]) * q
+    for n in range(closures.rated.size):
+        first = (natural(closures.rated[n]) - closures.rows[0]) * q
         for i in range(q):
             own.row[first + i] = 0.0
     for j in range(q + 1):
         write_velocities(tree, rule, work, ws.velocity, h, j)
-        for n in range(plan.constraints.rate.size):
-            r, rate = natural(plan.constraints.rate[n]), 0.0
+        for n in range(closures.rated.size):
+            r, rate = natural(closures.rated[n]), 0.0
             for side in range(2):
                 b = plan.measures.body[r, side]
                 if b < tree.link.size:
@@ -46,8 +46,8 @@ def measure_rates(
 def fill_rates(plan: Plan, closures: ClosedLoops, rule: NodeRule, work: NodeWorkspace) -> None:
     """Write the derivatives of the conditions by motions at the nodes to the fills ``lower`` (q q, 6) of their rows."""
     own, q = work.closures, rule.weight.size - 1
-    for n in range(plan.constraints.rate.size):
-        r = natural(plan.constraints.rate[n])
+    for n in range(closures.rated.size):
+        r = natural(closures.rated[n])
         for side in range(2):
             e, b = plan.loops.row_fill[r, side], natural(plan.measures.body[r, side])
             if e < 0:
