@@ -106,6 +106,25 @@ def test_steppers_and_instants_between_nodes_have_them():
     assert at.position == pytest.approx(fine.position, abs=1e-9)
 
 
+@pytest.mark.slow
+def test_impacts_of_a_stop_keep_the_order():
+    """A cart on a knife edge, whose arm meets a stop: slope 6 at order 6."""
+    cart = vi.Body.box("cart", (0.4, 0.2, 0.1), 2.0)
+    arm = vi.Body.box("arm", (0.3, 0.05, 0.05), 0.5, position=(0.15, 0, 0.1))
+    joints = [
+        vi.Free("base", "world", "cart"),
+        vi.Revolute("hinge", "cart", "arm", point=(0, 0, 0.1), axis=(0, 0, 1)),
+    ]
+    edge = vi.KnifeEdge("edge", "cart", point=(-0.1, 0, 0), direction=(1, 0, 0), normal=(0, 0, 1))
+    stop = vi.JointStop("stop", joint="hinge", upper=0.5, lower=-0.7, restitution=0.7)
+    mechanism = vi.Mechanism("cart", [cart, arm], joints, forces=[edge, stop], gravity=(0, 0, 0))
+    problem = vi.Problem(mechanism, 0.4, mechanism.state(rates={"hinge": 5.0}))
+    exact = vi.simulate(problem, vi.Reduced("dop853", rtol=1e-12, dt=0.05)).position[-1]
+    errors = [np.abs(vi.simulate(problem, vi.Lobatto(dt, 6)).position[-1] - exact).max() for dt in (0.04, 0.02)]
+    assert errors[1] < 1e-10
+    assert np.log2(errors[0] / errors[1]) > 5.7
+
+
 def test_gradients_refuse_them_by_name():
     mechanism, state = sample("KnifeEdge")
     with pytest.raises(vi.ArgumentError, match="knifeedge 'f' constrains velocities"):
