@@ -188,6 +188,20 @@ def test_a_step_that_is_divided_starts_from_the_variables_before_it():
     assert run.law_states[:, 0] == pytest.approx(1.0 - np.exp(-run.t / 0.05), abs=1e-12)
 
 
+@pytest.mark.parametrize(("order", "dt"), [(4, 0.02), (6, 0.05), (8, 0.1), (10, 0.2)])
+def test_a_variable_that_is_too_fast_for_the_steps_is_told_with_a_step_that_does(order, dt):
+    wheel = vi.Body.box("wheel", (0.4, 0.3, 0.1), 2.0)
+    hinge = vi.Revolute("hinge", "world", "wheel", point=(0, 0, 0), axis=(0, 0, 1))
+    actuator = vi.FirstOrderActuator("f", joint="hinge", gain=1e-3, time_constant=1e-3, command=1.0)
+    problem = vi.Problem(vi.Mechanism("rig", [wheel], [hinge], forces=[actuator]), 4 * dt)
+    with pytest.warns(vi.UnresolvedWarning, match="firstorderactuator 'f' follows within 0.001 s") as told:
+        run = vi.simulate(problem, vi.Lobatto(dt, order))
+    assert abs(run.law_states[1, 0] - 1.0) > 0.5  # what the warning is about
+    below = float(str(told[0].message).split("below ")[1].split(" s")[0])
+    ok = vi.simulate(vi.Problem(problem.mechanism, 4 * below), vi.Lobatto(below, order))
+    assert abs(ok.law_states[1, 0] - 1.0) < 0.5
+
+
 def test_gradients_refuse_it_by_name():
     with pytest.raises(vi.ArgumentError, match="firstorderactuator 'f' has a law with an internal variable"):
         vi.gradient(vi.Problem(actuated(), 0.05), len, vi.Lobatto(DT), with_respect_to=["start"])

@@ -20,6 +20,7 @@ from varint.model.known_forces import USES, Use, refuse
 from varint.results.derived import energies
 from varint.results.forces import check_laws
 from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
+from varint.results.lagging import find_lagging
 from varint.results.resolution import Unresolved
 from varint.results.undamped import BY_ORDER_2, diagonal_factor, find_undamped
 from varint.runs.method import Method, register, solve
@@ -153,9 +154,11 @@ class Lobatto(Method):
         if self.on_unresolved == "ignore" or not len(trajectory.t):
             return
         factor, dt = functools.partial(diagonal_factor, trajectory.order // 2), trajectory.settings["dt"]
-        undamped = find_undamped(trajectory, dt, factor, f"`Lobatto` of order {trajectory.order}", BY_ORDER_2)
-        if undamped is not None:
-            self._tell(trajectory, undamped, stacklevel + 1)
+        called = f"`Lobatto` of order {trajectory.order}"
+        lasting = find_undamped(trajectory, dt, factor, called, BY_ORDER_2)
+        lasting = lasting or find_lagging(trajectory, dt, factor, called)
+        if lasting is not None:
+            self._tell(trajectory, lasting, stacklevel + 1)
             return
         load = trajectory.record.load
         if load is None or load.any():  # whose work is known by the recorded nodes alone
