@@ -1,6 +1,6 @@
 """Internal variables of laws that steps of a method do not bring to their ends: they follow faster than steps resolve.
 
-A step multiplies what a variable misses by a rational function R of z = dt |dphi/dz|, of the flow phi of the variable.
+A step multiplies the deviation of a variable by a rational function R of z = dt |dphi/dz|, of the flow phi of the variable.
 For symmetric methods R goes to 1 or -1 with growing z, as along strong dampers (undamped.py).
 """
 
@@ -13,7 +13,7 @@ from varint.results.undamped import LESS, LOOKED_AT, MOST, STRONG, Factor
 
 
 def find_lagging(trajectory: RecordedMotion, dt: float, factor: Factor, method: str) -> Unresolved | None:
-    """Return the `Unresolved` of a run whose steps of ``dt``, s, leave more than MOST of what a variable misses.
+    """Return the `Unresolved` of a run whose steps of ``dt``, s, leave more than MOST of a deviation of a variable.
 
     By the flows at its start. ``factor``: R (n,) by z (n,); ``method``: part of the message.
     """
@@ -29,7 +29,7 @@ def find_lagging(trajectory: RecordedMotion, dt: float, factor: Factor, method: 
             most = below[np.argmax(np.abs(factor(below)) > MOST)]
             message = (
                 f"the internal variable of {force.label} follows within {dt / z:.2g} s. A step of {dt:g} s of {method}"
-                f" leaves {share:.0%} of what it misses, which should end at once, and may turn it round. Take dt below"
+                f" leaves {share:.0%} of its deviation, which should end at once, and may turn it round. Take dt below"
                 f" {LESS * dt * most / z:.2g} s"
             )
             return Unresolved(message, float(trajectory.t[0]), None)
@@ -39,7 +39,7 @@ def find_lagging(trajectory: RecordedMotion, dt: float, factor: Factor, method: 
 def _slope(element: Effort, command: float) -> float:
     """Return the derivative of the flow of the variable of a law by the variable, 1/s, at its start and at rest."""
     law = element.law
-    given = {**element.parameters, "value": 0.0, "rate": 0.0, "input": command, "state": element.start}
+    values = {**element.parameters, "value": 0.0, "rate": 0.0, "input": command, "state": element.start}
     if law.flow is not None:
-        return float(law.flow(*law.call_arguments(law.flow, given))[1])
-    return float(law.effort(*law.call_arguments(law.effort, given))[7])
+        return float(law.flow(*law.call_arguments(law.flow, values))[1])
+    return float(law.effort(*law.call_arguments(law.effort, values))[7])
