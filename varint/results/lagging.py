@@ -1,7 +1,7 @@
 """Internal variables of laws that steps of a method do not bring to their ends: they follow faster than steps resolve.
 
-A step multiplies the deviation of a variable by a rational function R of z = dt |dphi/dz|, of the flow phi of the variable.
-For symmetric methods R goes to 1 or -1 with growing z, as along strong dampers (undamped.py).
+A step multiplies the deviation of a variable by a rational function R of z = dt |dphi/dz|, of its flow phi. For
+symmetric methods R goes to 1 or -1 with growing z, as along strong dampers (undamped.py).
 """
 
 import numpy as np
