@@ -90,9 +90,12 @@ def test_several_stops_at_one_instant():
         assert np.abs(run.velocity[:, k, 2] - alone.velocity[:, 0, 2]).max() < 1e-11
 
 
-@pytest.mark.parametrize("name", ["chain", "four-bar", "universal"])
+@pytest.mark.parametrize("name", ["chain", "four-bar", "universal", "driven"])
 def test_motions_between_stops_agree_with_reduced_coordinates(name):
-    """A chain that comes to rest against several stops, one in a loop, limits of a joint of two hinges."""
+    """A chain that comes to rest against several stops, one in a loop, limits of a joint of two hinges, a drive.
+
+    The link behind the drive rests on its stop for a while, so that rows alone determine the motion.
+    """
     mechanism, state, duration, dt = cases()[name]
     run = simulate(mechanism, duration, dt, 8, state)
     exact = vi.redmax.simulate(mechanism, duration, state=state, rtol=1e-12)
@@ -117,7 +120,13 @@ def cases():
     rocker = vi.JointStop("stop", joint="rocker pivot", upper=0.3, restitution=0.6)
     links = vi.Mechanism("chain", chain.bodies, chain.joints, forces=[*stops, spring], start=chain.start)
     bars = vi.Mechanism("bars", plain.bodies, plain.joints, forces=[rocker], start=dict(plain.start))
+    plain = vi.mechanisms.double_pendulum()
+    drive = vi.PrescribedMotion("drive", joint="joint 1", position=lambda t: 0.3 + t + 2.0 * t * np.sin(t) ** 2)
+    elbow = vi.JointStop("stop", joint="joint 2", lower=-0.6, upper=0.5)
+    led = vi.Mechanism("led", plain.bodies, plain.joints, forces=[drive, elbow])
+    moving = led.state(coordinates={"joint 1": 0.3, "joint 2": 0.1}, rates={"joint 1": 1.0, "joint 2": -2.0})
     return {
+        "driven": (led, moving, 1.2, 0.01),
         "chain": (links, None, 1.0, 0.01),
         "four-bar": (bars, None, 1.0, 0.005),
         "universal": (universal, start, 1.0, 0.005),
