@@ -75,9 +75,18 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) ->
         if not work.closed[k]:
             continue
         write_upper(plan, ws, pose, k)
-        first = rate_along(plan, work.upper, k, 1, ws.velocity)
-        second = rate_along(plan, work.upper, k, 2, ws.velocity)
-        set_slip(plan, ws, k, first if abs(first) > PARTING else 0.0, second if abs(second) > PARTING else 0.0)
+        _slip_with(plan, ws, k, ws.velocity)
+
+
+@njit
+def _slip_with(plan, ws, k, velocity):
+    """Set the slip of contact k, ``ws.contacts.slip`` (nc, 2), to that of its bodies' velocities (nb, 6); m/s.
+
+    Call after `write_upper`. A slip below `PARTING` is none.
+    """
+    first = rate_along(plan, ws.contacts.upper, k, 1, velocity)
+    second = rate_along(plan, ws.contacts.upper, k, 2, velocity)
+    set_slip(plan, ws, k, first if abs(first) > PARTING else 0.0, second if abs(second) > PARTING else 0.0)
 
 
 @njit
@@ -148,13 +157,17 @@ def settles(plan, ws, pose, k):
 def settle_near(plan, ws, pose, met):
     """Close contact ``met`` and all that settle at a node: the step then ends where none of them overlaps.
 
-    Writes ``ws.contacts.closed`` and ``ws.contacts.held_gap`` (nc,), m.
+    Writes ``ws.contacts.closed``, ``ws.contacts.held_gap`` (nc,), m, and of those that close ``ws.contacts.slip``
+    (nc, 2), m/s: an impact later at the same node would else find them at rest, and stop them.
     """
     work = ws.contacts
     project_contacts(plan, ws, pose)
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         if k == met or (_is_near(plan, ws, pose, k) and _rate_at_node(plan, ws, pose, k) >= -SLOWLY):
+            if not work.closed[k] and not is_rolling(plan, k):
+                write_upper(plan, ws, pose, k)
+                _slip_with(plan, ws, k, ws.increment_body)
             work.closed[k], work.held_gap[k] = True, min(contact_gap(plan, ws, pose, k), 0.0)
 
 
