@@ -36,6 +36,7 @@ PROJECTION, HIT, LOWERED = 1, 2, 3  # of events on a tape: velocities at a node,
 MOST_ROUNDS = 200  # of impacts at one instant
 PARTING = 1e-10  # m/s, threshold of rates that approach or part
 ALIKE = 1e-9  # share by which rates may differ that count as one
+TOGETHER = 1e-9  # m: points nearer than this when another one is met are met with it, so that mirror images stay such
 SETTLED, SLOWLY = 1e-8, 1e-3  # m, m/s: below these, what lands without a rebound is not located in time
 GAINED = 1e-14  # of the sizes of the terms of the work of contacts: what counts as none
 LOWERED = 40  # bisections of e
@@ -67,6 +68,8 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) ->
         k = natural(work.near[n])
         if is_rolling(plan, k):
             follow_parent(plan, ws, k)
+        elif not work.closed[k] and _rests(plan, ws, pose, k):
+            work.closed[k], work.held_gap[k] = True, min(contact_gap(plan, ws, pose, k), 0.0)
         set_slip(plan, ws, k, 0.0, 0.0)
         for a in range(3):
             work.impulse[k, a] = 0.0
@@ -87,6 +90,17 @@ def _slip_with(plan, ws, k, velocity):
     first = rate_along(plan, ws.contacts.upper, k, 1, velocity)
     second = rate_along(plan, ws.contacts.upper, k, 2, velocity)
     set_slip(plan, ws, k, first if abs(first) > PARTING else 0.0, second if abs(second) > PARTING else 0.0)
+
+
+@njit
+def _rests(plan, ws, pose, k):
+    """Return whether contact k touches and neither approaches nor parts at ``ws.velocity`` (nb, 6).
+
+    Points of a face that rest do so together: one that stayed open would be met alone, a little later.
+    """
+    if contact_gap(plan, ws, pose, k) > TOGETHER:
+        return False
+    return abs(normal_rate(plan, ws, pose, k)) <= PARTING
 
 
 @njit
@@ -203,7 +217,7 @@ def _choose(plan, ws, pose, met):
         work.bias[k, 0] = work.bias[k, 1] = work.bias[k, 2] = 0.0
         if is_rolling(plan, k):
             continue
-        if not work.closed[k] and not (k == met or contact_gap(plan, ws, pose, k) <= TOUCHING):
+        if not work.closed[k] and not (k == met or contact_gap(plan, ws, pose, k) <= TOGETHER):
             work.rate[k, 0] = 1.0  # out of reach
             continue
         rate = normal_rate(plan, ws, pose, k)
@@ -294,7 +308,7 @@ def _hit(plan, ws, pose, met):
             continue
         stays = rate_along(plan, work.upper, k, 0, ws.increment_body) <= PARTING
         if stays and not work.closed[k]:
-            work.held_gap[k] = contact_gap(plan, ws, pose, k)
+            work.held_gap[k] = min(contact_gap(plan, ws, pose, k), TOUCHING)
         work.closed[k] = stays
     if plan.limits.measure.size:
         close_limits(plan, ws, pose, met, NOBODY)

@@ -93,6 +93,7 @@ class ContactWork(CompiledRecord, writable=True):
     solved: Annotated[Float2, "contacts 3"]  # impulses, N s
     solved_rate: Annotated[Float2, "contacts 3"]  # m/s
     solved_mode: Annotated[Int1, "contacts"]
+    slid: Annotated[Float2, "contacts 2"]  # m/s, ``slip`` before it, of those that were closed
     # right sides of a problem at a node
     body: Annotated[Float2, "touched 6"]
     right: Annotated[Float1, "touched_rows"]

@@ -30,6 +30,7 @@ from varint.step.plan import Plan, Workspace
 OUT_OF_REACH = 1e3  # m: the gap of a slot without features
 TOUCHING = 1e-11  # m: a gap of this size counts as none
 EPSILON = 2.220446049250313e-16
+STOPPING = 10.0  # times the slip that friction removes in a step: a larger one changes little in it
 ROUND_OFF = 4.0 * EPSILON  # of the terms of a gap: a closed contact that is so near is where it was
 
 
@@ -135,7 +136,9 @@ def start_step(plan, ws, pose, h):
             frame = work.frame[k - planes]
             for a in range(3):
                 z[a] = dot(vector(frame[a]), impulse) * share
+            work.slid[k, 0], work.slid[k, 1] = work.slip[k, 0], work.slip[k, 1]
             continue
+        work.slid[k, 0], work.slid[k, 1] = work.slip[k, 0], work.slip[k, 1]
         off = contact_gap(plan, ws, pose, k) - work.held_gap[k]
         work.bias[k, 0] = 0.0 if _is_round_off(plan, ws, pose, k, off) else off / h
         z[0], z[1], z[2] = scale(share, impulse)
@@ -271,13 +274,26 @@ def drive_contacts(plan: Plan, ws: Workspace, share: float) -> None:
         k = natural(ws.contacts.near[n])
         if ws.contacts.closed[k]:
             c = plan.components.of_element[plan.contacts.element[k]]
-            ws.balance.driven[c] += share * _power(ws.contacts.solved[k], ws.contacts.slip[k])
+            ws.balance.driven[c] += share * _power(ws.contacts.solved[k], ws.contacts.slid[k])
 
 
 @njit
 def _power(z, slip):
     """Work of an impulse (3,) at a slip (2,), J."""
     return z[1] * slip[0] + z[2] * slip[1]
+
+
+@njit
+def _is_stopping(plan, work, k):
+    """Return whether friction changes the slip of contact k in a solved step by much of what it was, or stops it.
+
+    The impulse of a first step after an event then works at the mean of both slips, as in an impact: bodies that jam
+    at a node are stopped by an impulse of any size.
+    """
+    if work.solved_mode[k] == STICKING:
+        return True
+    brake = plan.contacts.mobility[k] * plan.contacts.friction[k] * work.solved[k, 0]
+    return work.slid[k, 0] ** 2 + work.slid[k, 1] ** 2 <= (STOPPING * brake) ** 2
 
 
 @njit
@@ -318,8 +334,9 @@ def finish_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -
             follow_parent(plan, ws, k)
             slides = slides and work.closed[k]
         if work.closed[k]:
-            before, after = _power(work.solved[k], work.slip[k]), _power(work.solved[k], work.solved_rate[k, 1:])
-            ws.efforts.work[plan.contacts.element[k]] += share * before + (1.0 - share) * after
+            before, after = _power(work.solved[k], work.slid[k]), _power(work.solved[k], work.solved_rate[k, 1:])
+            part = 0.5 if share < 0.5 and _is_stopping(plan, work, k) else share
+            ws.efforts.work[plan.contacts.element[k]] += part * before + (1.0 - part) * after
             is_open = work.solved_mode[k] == APART and not rolls
             gap = contact_gap(plan, ws, end, k) if is_open else work.held_gap[k]
             if gap > max(work.held_gap[k], 0.0) + TOUCHING:

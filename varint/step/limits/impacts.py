@@ -15,7 +15,7 @@ import math
 from varint.base.numba import indirect, njit
 from varint.geometry.shape_records import CYLINDER
 from varint.mathematics.vectors import dot, rotate, vector
-from varint.step.contacts.events import MOST_ROUNDS, NOBODY, act_contacts, approaches, settle_near, settles
+from varint.step.contacts.events import MOST_ROUNDS, NOBODY, SETTLED, act_contacts, approaches, settle_near, settles
 from varint.step.contacts.finding import SHORTEST, choose_features, misses_features
 from varint.step.contacts.rims import (
     AS_IT_IS,
@@ -33,7 +33,7 @@ from varint.step.contacts.rows import TOUCHING, contact_gap, has_contacts, norma
 from varint.step.contacts.steps import solve_contacts
 from varint.step.dense import copy_motions
 from varint.step.derivatives.tape import keep_event
-from varint.step.energy.entries import add_event
+from varint.step.energy.entries import add_event, add_landing
 from varint.step.inputs import Inputs, set_inputs, set_load
 from varint.step.intervals import Interval
 from varint.step.ldu import solve_newton
@@ -65,7 +65,7 @@ from varint.step.roles import add_role_works, aim_roles, brace_roles, place_role
 SEARCH = 60  # trials for the instant of an event
 SAME = 1e-13  # shares of a step that differ by less are one instant
 RUN_STARTS = -2  # in place of the limit that is searched for: the next step is the first of a run
-MANY_CHANGES = 60  # in one step: a body that rocks lands again and again; from then on its contacts just close
+MANY_CHANGES = 60  # in one step: a body that rocks lands again and again; what then lands once more just closes
 LOSS = 15  # changes that an event counts for whose instant is lost
 LEAST_FORCE = 1e-10  # relative to the sum of the forces on the bodies: a smaller pull counts as zero
 
@@ -183,7 +183,7 @@ def judge_trial(
         search.limit[0] = first_beyond(plan, ws, end, forces)
         if search.limit[0] < 0:
             return _accept(plan, ws, start, end, part)
-        if search.changes[0] >= MANY_CHANGES and contact_of(plan, search.limit[0]) >= 0:
+        if _is_worn(plan, ws, contact_of(plan, search.limit[0])):
             search.changes[0] += 1
             return AT_START, whole
         search.trials[0], search.was_beyond[0], search.low[0] = 0, False, 0.0
@@ -202,6 +202,7 @@ def judge_trial(
             search.limit[0] = -1
             return AGAIN, search.low[0]
         search.changes[0] = MANY_CHANGES + 1
+        ws.contacts.hits[contact_of(plan, search.limit[0])] += 1
         return AT_START, whole
     if abs(value) > 1.0 and search.trials[0] <= SEARCH:
         _narrow(search, part, value)
@@ -210,7 +211,7 @@ def judge_trial(
         if not is_closed(plan, ws, search.limit[0]) and search.high[0] > SHORTEST_SHARE:
             return AGAIN, 0.5 * search.high[0]  # not yet a share at which the gap is open
     earlier = first_beyond(plan, ws, end, forces) if abs(value) <= 1.0 else -1
-    if earlier >= 0 and contact_of(plan, earlier) >= 0 and search.changes[0] >= MANY_CHANGES:
+    if earlier >= 0 and _is_worn(plan, ws, contact_of(plan, earlier)):
         search.changes[0], search.limit[0] = search.changes[0] + 1, earlier
         return AT_START, whole
     if earlier >= 0 and (search.changes[0] < MOST_CHANGES or contact_of(plan, earlier) >= 0):
@@ -230,6 +231,12 @@ def judge_trial(
         search.changes[0] += 1
         return AT_START, whole
     return ACCEPTED, part
+
+
+@njit
+def _is_worn(plan, ws, k):
+    """Return whether contact k (-1: none) has acted in a step with `MANY_CHANGES`, so that it just closes."""
+    return k >= 0 and ws.search.changes[0] >= MANY_CHANGES and ws.contacts.hits[k] > 0
 
 
 @njit
@@ -360,10 +367,13 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
             close_rim_point(plan, ws, pose, k)
         return
     if k >= 0:
-        if not timed and (search.changes[0] > MANY_CHANGES or settles(plan, ws, pose, k)):
+        if not timed and (_is_worn(plan, ws, k) or settles(plan, ws, pose, k)):
+            if contact_gap(plan, ws, pose, k) > SETTLED:
+                add_landing(plan, ws, plan.contacts.element[k])
             settle_near(plan, ws, pose, k)
         else:
             act_contacts(plan, ws, pose, n, timed)
+            ws.contacts.hits[k] = max(ws.contacts.hits[k], 1)
         if not timed and _has_rims(plan):
             fix_rims(plan, ws, pose, ws.balance.dt[0])
         return
