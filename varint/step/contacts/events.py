@@ -35,7 +35,7 @@ NOBODY = -1
 PROJECTION, HIT, LOWERED = 1, 2, 3  # of events on a tape: velocities at a node, an impact, one of less rebound
 MOST_ROUNDS = 200  # of impacts at one instant
 PARTING = 1e-10  # m/s, threshold of rates that approach or part
-ALIKE = 1e-9  # share by which rates may differ that count as one
+ALIKE, SAME_RATE = 1e-9, 1e-9  # share, and m/s, by which rates may differ that count as one
 TOGETHER = 1e-9  # m: points nearer than this when another one is met are met with it, so that mirror images stay such
 SETTLED, SLOWLY = 1e-8, 1e-3  # m, m/s: below these, what lands without a rebound is not located in time
 GAINED = 1e-14  # of the sizes of the terms of the work of contacts: what counts as none
@@ -239,7 +239,7 @@ def _choose(plan, ws, pose, met):
         if restitution == 0.0 or rate >= -PARTING:
             work.taking[k] = restitution == 0.0 or k == met or feature_of(plan, k) < 0  # it closes
             any_hit = any_hit or work.taking[k]
-        elif -rate >= fastest * (1.0 - ALIKE):
+        elif -rate >= fastest * (1.0 - ALIKE) - SAME_RATE:
             work.taking[k], work.bias[k, 0] = True, restitution * rate
             work.hits[k] += 1
     return take_limits(plan, ws, pose, numbered, fastest) or any_hit if limits > 0 else any_hit
