@@ -178,7 +178,8 @@ def settle_near(plan, ws, pose, met):
     project_contacts(plan, ws, pose)
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
-        if k == met or (_is_near(plan, ws, pose, k) and _rate_at_node(plan, ws, pose, k) >= -SLOWLY):
+        slow = k != met and (_is_near(plan, ws, pose, k) or _touches(plan, ws, pose, k))
+        if k == met or (slow and _rate_at_node(plan, ws, pose, k) >= -SLOWLY):
             if not work.closed[k] and not is_rolling(plan, k):
                 write_upper(plan, ws, pose, k)
                 _slip_with(plan, ws, k, ws.increment_body)
