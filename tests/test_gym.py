@@ -174,3 +174,21 @@ def test_environments_draw_themselves_and_name_their_numbers(gymnasium):
     assert [picture.shape for picture in many.render()] == [first.shape] * 2
     with pytest.raises(vi.ArgumentError, match="render_mode must be one of rgb_array, got 'human'"):
         vi.gym.make(vi.mechanisms.cart_pole(), **arguments(render_mode="human"))
+
+
+def test_an_episode_that_is_recorded_is_a_run(gymnasium, tmp_path):
+    env = vi.gym.make(vi.mechanisms.cart_pole(), **arguments(every=1, steps=6))
+    for _ in range(2):  # the record begins anew with an episode
+        env.reset(seed=3)
+        for k in range(6):
+            observation, *_ = env.step(np.array([5.0 * (-1) ** k], dtype=np.float32))
+        episode = env.stepper.trajectory()
+        assert np.allclose(episode.t, 0.01 * np.arange(13), rtol=0, atol=1e-12)
+        last = np.concatenate(
+            [np.ravel(each[name][-1]) for each in (episode.coordinates, episode.rates) for name in env.stepper.columns]
+        )
+        assert np.allclose(last, observation, rtol=0, atol=1e-12)
+    episode.animate(str(tmp_path / "episode.gif"))
+    assert (tmp_path / "episode.gif").stat().st_size > 1000
+    with pytest.raises(vi.ArgumentError, match="every"):
+        vi.gym.make(vi.mechanisms.cart_pole(), **arguments(every=0))

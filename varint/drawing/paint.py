@@ -20,9 +20,13 @@ from varint.drawing.style import COLOURS, FAINT, INK, SMALL
 from varint.drawing.surfaces import Surfaces
 from varint.drawing.wrapped import wrapped_line
 
+THIN = 0.01  # of the radius of a joint: how far a body is rounded that is drawn at its own size, so that it has an area
 SYMBOL = 0.013  # radius of a joint, of the size of the picture
 OF_LINK = 0.13  # at most, of the length of a typical link
-CIRCLE = np.stack([np.cos(np.linspace(0, 2 * np.pi, 33)[:-1]), np.sin(np.linspace(0, 2 * np.pi, 33)[:-1])], axis=1)
+CIRCLE, BALL = (
+    np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    for turns in (np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False) for corners in (32, 120))
+)
 BOX = np.array(list(product((-1, 1), repeat=3)))
 FACES = [np.flatnonzero(BOX[:, k] == side)[[0, 1, 3, 2]] for k in range(3) for side in (-1, 1)]
 SHADE = 0.25  # of the colour, between the faces of a box
@@ -287,11 +291,13 @@ class Painter:
         return 0.9 * order / max(1, count)
 
     def _outline(self, outline: Outline, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Iterator[Artist]:
-        points = self._seen(x[None], R[None], outline.body, outline.points)[0]
-        radius = 0.3 * self.size if outline.solid else self.size
+        shown = outline.centres if outline.radius else outline.points
+        points = self._seen(x[None], R[None], outline.body, shown)[0]
+        radius = outline.radius or (THIN if outline.solid else 1.0) * self.size
         colour = COLOURS[self._colours[outline.body] % len(COLOURS)]
         face = (*_faded(colour, FACE + (1 - FACE) * fade), SHEER if len(points) > 2 and not outline.solid else 1.0)
-        yield self._patch(rounded(points, radius), face, _faded(colour, fade), z)
+        corners = rounded(points, radius, BALL if outline.radius else CIRCLE)
+        yield self._patch(corners, face, _faded(colour, fade), z)
 
     def _box(self, outline: Outline, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Iterator[Artist]:
         """Yield the visible faces of a box, the upper ones lighter."""
@@ -385,9 +391,12 @@ class Painter:
         return self.axes.add_collection(LineCollection(lines, joinstyle="round", **look), autolim=False)
 
 
-def rounded(points: np.ndarray, radius: float) -> np.ndarray:
-    """Return the corners (n, 2) of the convex hull of discs of ``radius`` around points (k, 2)."""
-    rims = (points[:, None] + radius * CIRCLE).reshape(-1, 2)
+def rounded(points: np.ndarray, radius: float, circle: np.ndarray = CIRCLE) -> np.ndarray:
+    """Return the corners (n, 2) of the convex hull of discs of ``radius`` around points (k, 2).
+
+    ``circle`` (c, 2): the corners of the unit disc.
+    """
+    rims = (points[:, None] + radius * circle).reshape(-1, 2)
     return rims[ConvexHull(rims).vertices]
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.drawing.shape_outlines import planes_of, shape_outlines
+from varint.drawing.shape_outlines import ShapeOutline, planes_of, shape_outlines
 from varint.drawing.viewpoint import View
 from varint.drawing.wrapped import WrapShape, shape_of
 from varint.kinematics.frames import JointFrames, in_body
@@ -39,11 +39,16 @@ SAME = 1e-6  # of the size of a mechanism: points that are drawn once
 
 
 class Outline(NamedTuple):
-    """A convex shape around ``points`` (k, 3), m, in axes of ``body``; ``solid``: its own size, not that of a link."""
+    """A convex shape around ``points`` (k, 3), m, in axes of ``body``; ``solid``: its own size, not that of a link.
+
+    A sphere or a capsule is the hull of balls of ``radius`` about ``centres`` (n, 3), seen from any side.
+    """
 
     body: int
     points: np.ndarray
     solid: bool
+    centres: np.ndarray = np.zeros((0, 3))
+    radius: float = 0.0
 
 
 class Mark(NamedTuple):
@@ -349,12 +354,19 @@ def _unlike(points: Iterable[np.ndarray], box: _Box) -> list[np.ndarray]:
     return distinct
 
 
-def _shaped(body: int, points: list[np.ndarray], shapes: list[np.ndarray]) -> list[Outline]:
-    """Return the outlines of a body by its ``shapes``, and a link to each of its points outside of them."""
-    reach = max(float(np.linalg.norm(shape, axis=1).max()) for shape in shapes)
-    far = [point for point in points if np.linalg.norm(point) > INSIDE * reach]
+def _shaped(body: int, points: list[np.ndarray], shapes: list[ShapeOutline]) -> list[Outline]:
+    """Return the outlines of a body by its ``shapes``, and a link to each of its points outside of the box around them.
+
+    Links meet at the centre of mass; where that is outside as well, one goes on to the shapes.
+    """
+    corners = np.concatenate([shape.points for shape in shapes])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    margin = (INSIDE - 1.0) * float(np.linalg.norm(corners, axis=1).max())
+    far = [point for point in points if (point < low - margin).any() or (point > high + margin).any()]
+    if far and ((low > margin).any() or (high < -margin).any()):
+        far.append(0.5 * (low + high))
     links = [Outline(body, np.array([point, np.zeros(3)]), False) for point in far]
-    return links + [Outline(body, shape, True) for shape in shapes]
+    return links + [Outline(body, shape.points, True, shape.centres, shape.radius) for shape in shapes]
 
 
 def _outlines(body: int, points: list[np.ndarray], box: _Box, slides: bool) -> list[Outline]:

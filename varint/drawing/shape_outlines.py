@@ -1,5 +1,7 @@
 """Shapes that touch as pictures show them: convex outlines of bodies, planes of the ground."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from varint.model.body import Body
@@ -15,13 +17,24 @@ CIRCLE = np.stack([np.cos(TURNS), np.sin(TURNS), 0.0 * TURNS], axis=1)
 SPHERE = np.concatenate([CIRCLE, CIRCLE[:, [0, 2, 1]], CIRCLE[:, [2, 0, 1]]])
 
 
-def shape_outlines(body: Body) -> list[np.ndarray]:
-    """Return points (k, 3), m, body axes from the centre of mass, whose convex hulls are a body's bounded shapes.
+class ShapeOutline(NamedTuple):
+    """A bounded shape: the convex hull of ``points`` (k, 3), or of balls of ``radius`` about ``centres`` (n, 3).
+
+    m, body axes from the centre of mass; without balls the radius is zero, and there are no centres.
+    """
+
+    points: np.ndarray
+    centres: np.ndarray
+    radius: float
+
+
+def shape_outlines(body: Body) -> list[ShapeOutline]:
+    """Return the bounded shapes of a body.
 
     Where none of it touches, its spheres alone: the box of its inertia does not look like them.
     """
     solids = [shape.solid() for shape in body.collision] or [each for each in body.solids if each.kind == "sphere"]
-    return [_corners(solid) for solid in solids if solid is not None]
+    return [ShapeOutline(_corners(solid), *_balls(solid)) for solid in solids if solid is not None]
 
 
 def planes_of(structure: Structure) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -34,6 +47,15 @@ def planes_of(structure: Structure) -> list[tuple[np.ndarray, np.ndarray]]:
         if not any(np.allclose(normal, n) and np.isclose(normal @ (point - p), 0.0) for p, n in different):
             different.append((point, normal))
     return different
+
+
+def _balls(solid: Solid) -> tuple[np.ndarray, float]:
+    """Return centres (n, 3), m, body axes, and the radius of the balls whose hull is a sphere or a capsule."""
+    if solid.kind not in ("sphere", "capsule"):
+        return np.zeros((0, 3)), 0.0
+    half = 0.5 * solid.sizes[1] if solid.kind == "capsule" else 0.0
+    ends = np.array([(0.0, 0.0, -half), (0.0, 0.0, half)] if half else [(0.0, 0.0, 0.0)])
+    return solid.position + ends @ rotation_matrix(solid.quat_wxyz).T, float(solid.sizes[0])
 
 
 def _corners(solid: Solid) -> np.ndarray:

@@ -271,6 +271,11 @@ class RecordedMotion(RecordedArrays):
         return by_contact(penetrations(self.mechanism, self.position, self.quat_wxyz))
 
     @cached_property
+    def largest_penetration(self) -> np.ndarray:
+        """Return the largest depth (T,), m, of all hard contacts at each node, see `penetration`; zero without any."""
+        return np.max([np.zeros(len(self.t)), *self.penetration.values()], axis=0)
+
+    @cached_property
     def length(self) -> Mapping[str, np.ndarray]:
         """Return the length (T,), m, of each force's path by name; (T, 0) without one, see `Tendon`."""
         lengths = partial(path_lengths, self.mechanism, self.forces_along.value)

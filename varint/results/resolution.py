@@ -9,6 +9,7 @@ import numpy as np
 from varint.kinematics.diagnosis import mobility_at
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
+from varint.model.forces.base import Force
 from varint.model.known_forces import USES, is_contact, is_hard
 from varint.model.state import State
 from varint.results.derived import energy_gap
@@ -101,7 +102,7 @@ def _unstable_controllers(trajectory: RecordedMotion, dt: float | None, node: in
 def _impact_near(trajectory: RecordedMotion, node: int) -> str:
     """Return a sentence on the hard contacts and stops that acted shortly before a recorded ``node``; else empty."""
     mechanism = trajectory.mechanism
-    hard = [force for force in mechanism.forces if is_hard(mechanism, force) or is_contact(mechanism, force)]
+    hard = _hard_forces(mechanism)
     if not hard or any(traits & set(USES["reactions"].refuses) for traits in mechanism.force_traits):
         return ""
     part = trajectory[max(0, node - BEFORE) : node + 1]
@@ -145,11 +146,19 @@ def _advice(
     value, text = _finer_arguments(trajectory, dt)
     if trial is None or trial(value)(first) is not False:
         return f"Try {text}"
-    tried = text.partition(":")[0]
+    tried, mechanism = text.partition(":")[0], trajectory.mechanism
+    causes = ["an effort that jumps", "a joint at the end of its range"]
+    causes += ["a singular pose"] * bool(mechanism.compiled.topology.clusters)
+    causes += ["an impact of several contacts or stops"] * bool(_hard_forces(mechanism))
     return (
         f"A run from shortly before with {tried} does not resolve it either: shorter steps are not the remedy. Look for"
-        " what changes at once there, such as an effort that jumps, a joint at the end of its range or a singular pose"
+        f" what changes at once there, such as {', '.join(causes[:-1])} or {causes[-1]}"
     )
+
+
+def _hard_forces(mechanism: Mechanism) -> list[Force]:
+    """Return the hard contacts and stops of a mechanism."""
+    return [force for force in mechanism.forces if is_hard(mechanism, force) or is_contact(mechanism, force)]
 
 
 def _finer_arguments(trajectory: RecordedMotion, dt: float | None) -> tuple[float, str]:

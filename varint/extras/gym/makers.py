@@ -27,6 +27,7 @@ def make(
     frame_skip: int = 1,
     steps: int | None = None,
     render_mode: str | None = None,
+    every: int | None = None,
 ) -> Any:
     """Make a ``gymnasium.Env`` of a mechanism.
 
@@ -56,13 +57,16 @@ def make(
         Actions of an episode, after which it is truncated.
     render_mode : {"rgb_array"}, optional
         ``render()`` then returns a picture of the mechanism, (480, 640, 3) whole numbers from 0 to 255.
+    every : int, optional
+        Record each ``every``-th step of an episode: ``env.stepper.trajectory()`` is the episode so far, as a run.
 
     Raises
     ------
     ArgumentError
         Gymnasium is missing (the extra ``gym``), or a wrong argument.
     """
-    task = LearningTask(mechanism, reward, actions, observations, terminated, start, dt, frame_skip, steps, render_mode)
+    rest = observations, terminated, start, dt, frame_skip, steps, render_mode, every
+    task = LearningTask(mechanism, reward, actions, *rest)
     optional("gymnasium", "gym")
     from varint.extras.gym.environment import MechanismEnv
 

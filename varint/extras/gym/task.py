@@ -40,6 +40,7 @@ class LearningTask(Shown):
     frame_skip: int = 1
     steps: int | None = None
     render_mode: str | None = None
+    every: int | None = None
 
     def __post_init__(self) -> None:
         of_type(self.mechanism, Mechanism, "mechanism", ArgumentError)
@@ -50,6 +51,8 @@ class LearningTask(Shown):
         whole_number(self.frame_skip, "frame_skip", 1, ArgumentError)
         if self.steps is not None:
             whole_number(self.steps, "steps", 1, ArgumentError)
+        if self.every is not None:
+            whole_number(self.every, "every", 1, ArgumentError)
         if self.render_mode is not None:
             choice(self.render_mode, RENDER_MODES, "render_mode", ArgumentError)
         of_type(self.actions, Mapping, "actions", ArgumentError)
@@ -82,11 +85,12 @@ def _stepper(task: LearningTask, method: Method) -> Stepper:
     Raises StateError.
     """
     try:
-        return Stepper(task.mechanism, method)
+        return Stepper(task.mechanism, method, every=task.every)
     except StateError:
         if task.start is None:
             raise
-        return Stepper(task.mechanism, method, state=_start_of(task, np.random.default_rng(0)))
+        state = _start_of(task, np.random.default_rng(0))
+        return Stepper(task.mechanism, method, state=state, every=task.every)
 
 
 class Episode:

@@ -48,6 +48,7 @@ class ReducedTrajectory(Trajectory):
     contact_force : dict of the name of a hard contact to the force (T, 3), N, world, on its body, of a `Contact` on
         ``body_a``
     penetration : dict of the name of a hard contact to its depth (T,), m
+    largest_penetration : (T,) m, the largest of these
 
     With hard stops, joint friction or hard contacts, efforts of these, but for contacts between shapes, and of
     prescribed joints are the impulses since the last recorded node over the time: the holding effort at rest, a peak at

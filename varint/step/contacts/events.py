@@ -9,6 +9,7 @@ the same problem (limits/impact_rows.py).
 import math
 
 from varint.base.numba import indirect, natural, njit
+from varint.geometry.features import CIRCLE_PLANE
 from varint.step.contacts.features import feature_of, rate_along
 from varint.step.contacts.nodes import project_contacts, solve_at_node, take_right_sides
 from varint.step.contacts.rolling import follow_parent, is_rolling
@@ -54,6 +55,7 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) ->
     work, k = ws.contacts, met - plan.limits.measure.size
     event = _keep_act(plan, ws, pose, PROJECTION, met, timed)
     settle_contacts(plan, ws, pose)
+    any_closes = False
     for _ in range(MOST_ROUNDS):
         if not _choose(plan, ws, pose, met):
             break
@@ -64,11 +66,12 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) ->
         if closes:
             work.closed[k], work.held_gap[k] = True, contact_gap(plan, ws, pose, k)
         met = NOBODY
+        any_closes = any_closes or closes
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         if is_rolling(plan, k):
             follow_parent(plan, ws, k)
-        elif not work.closed[k] and _rests(plan, ws, pose, k):
+        elif any_closes and not work.closed[k] and _rests(plan, ws, pose, k):
             work.closed[k], work.held_gap[k] = True, min(contact_gap(plan, ws, pose, k), 0.0)
         set_slip(plan, ws, k, 0.0, 0.0)
         for a in range(3):
@@ -93,12 +96,19 @@ def _slip_with(plan, ws, k, velocity):
 
 
 @njit
+def _reach(plan, ws, k):
+    """Return the gap, m, below which contact k is met beside another one; a rim has to touch, as its point runs."""
+    f = feature_of(plan, k)
+    return TOUCHING if f >= 0 and ws.contacts.kind[f] >= CIRCLE_PLANE else TOGETHER
+
+
+@njit
 def _rests(plan, ws, pose, k):
     """Return whether contact k touches and neither approaches nor parts at ``ws.velocity`` (nb, 6).
 
     Points of a face that rest do so together: one that stayed open would be met alone, a little later.
     """
-    if contact_gap(plan, ws, pose, k) > TOGETHER:
+    if contact_gap(plan, ws, pose, k) > _reach(plan, ws, k):
         return False
     return abs(normal_rate(plan, ws, pose, k)) <= PARTING
 
@@ -218,7 +228,7 @@ def _choose(plan, ws, pose, met):
         work.bias[k, 0] = work.bias[k, 1] = work.bias[k, 2] = 0.0
         if is_rolling(plan, k):
             continue
-        if not work.closed[k] and not (k == met or contact_gap(plan, ws, pose, k) <= TOGETHER):
+        if not work.closed[k] and not (k == met or contact_gap(plan, ws, pose, k) <= _reach(plan, ws, k)):
             work.rate[k, 0] = 1.0  # out of reach
             continue
         rate = normal_rate(plan, ws, pose, k)

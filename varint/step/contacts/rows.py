@@ -30,7 +30,7 @@ from varint.step.plan import Plan, Workspace
 OUT_OF_REACH = 1e3  # m: the gap of a slot without features
 TOUCHING = 1e-11  # m: a gap of this size counts as none
 EPSILON = 2.220446049250313e-16
-STOPPING = 10.0  # times the slip that friction removes in a step: a larger one changes little in it
+STOPPED = 0.5  # of the slip before a step: what is left of one that friction all but stops
 ROUND_OFF = 4.0 * EPSILON  # of the terms of a gap: a closed contact that is so near is where it was
 
 
@@ -284,16 +284,14 @@ def _power(z, slip):
 
 
 @njit
-def _is_stopping(plan, work, k):
-    """Return whether friction changes the slip of contact k in a solved step by much of what it was, or stops it.
+def _is_stopping(work, k):
+    """Return whether contact k, which slid, lost half of its slip or more in a solved step.
 
     The impulse of a first step after an event then works at the mean of both slips, as in an impact: bodies that jam
     at a node are stopped by an impulse of any size.
     """
-    if work.solved_mode[k] == STICKING:
-        return True
-    brake = plan.contacts.mobility[k] * plan.contacts.friction[k] * work.solved[k, 0]
-    return work.slid[k, 0] ** 2 + work.slid[k, 1] ** 2 <= (STOPPING * brake) ** 2
+    before = work.slid[k, 0] ** 2 + work.slid[k, 1] ** 2
+    return work.solved_rate[k, 1] ** 2 + work.solved_rate[k, 2] ** 2 <= STOPPED * STOPPED * before
 
 
 @njit
@@ -335,7 +333,7 @@ def finish_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -
             slides = slides and work.closed[k]
         if work.closed[k]:
             before, after = _power(work.solved[k], work.slid[k]), _power(work.solved[k], work.solved_rate[k, 1:])
-            part = 0.5 if share < 0.5 and _is_stopping(plan, work, k) else share
+            part = 0.5 if share < 0.5 and _is_stopping(work, k) else share
             ws.efforts.work[plan.contacts.element[k]] += part * before + (1.0 - part) * after
             is_open = work.solved_mode[k] == APART and not rolls
             gap = contact_gap(plan, ws, end, k) if is_open else work.held_gap[k]

@@ -230,7 +230,19 @@ def judge_trial(
         # at the limit from the start: an impact or a rest at the node, or a closed limit that opens there
         search.changes[0] += 1
         return AT_START, whole
+    if _misses(plan, ws, start, end, part):
+        search.limit[0] = -1
+        return AGAIN, 0.5 * part
     return ACCEPTED, part
+
+
+@njit
+def _misses(plan, ws, start, end, part):
+    """Return whether shapes met in a trial by features without a slot; it is then repeated in half the time.
+
+    ``part``: its share (0, 1] of the step, not halved below `SHORTEST`.
+    """
+    return part > SHORTEST and plan.contacts.pair_shape.size > 0 and misses_features(plan, ws, start, end)
 
 
 @njit
@@ -262,7 +274,7 @@ def _accept(plan, ws, start, end, part):
 
     The next one may be longer where strong dampers made it short, ``ws.damping.longest_share`` (1,).
     """
-    if part > SHORTEST and plan.contacts.pair_shape.size and misses_features(plan, ws, start, end):
+    if _misses(plan, ws, start, end, part):
         return AGAIN, 0.5 * part
     if part == ws.damping.longest_share[0]:
         ws.damping.longest_share[0] = min(1.0, GROWTH * part)
