@@ -9,7 +9,7 @@ the same problem (limits/impact_rows.py).
 import math
 
 from varint.base.numba import indirect, natural, njit
-from varint.geometry.features import CIRCLE_PLANE
+from varint.geometry.features import CIRCLE_CIRCLE, CIRCLE_LINE, CIRCLE_PLANE, CIRCLE_POINT, RIM_POINT
 from varint.step.contacts.features import feature_of, rate_along
 from varint.step.contacts.nodes import project_contacts, solve_at_node, take_right_sides
 from varint.step.contacts.rolling import follow_parent, is_rolling
@@ -99,7 +99,8 @@ def _slip_with(plan, ws, k, velocity):
 def _reach(plan, ws, k):
     """Return the gap, m, below which contact k is met beside another one; a rim has to touch, as its point runs."""
     f = feature_of(plan, k)
-    return TOUCHING if f >= 0 and ws.contacts.kind[f] >= CIRCLE_PLANE else TOGETHER
+    rims = CIRCLE_PLANE, CIRCLE_POINT, CIRCLE_LINE, CIRCLE_CIRCLE, RIM_POINT
+    return TOUCHING if f >= 0 and ws.contacts.kind[f] in rims else TOGETHER
 
 
 @njit

@@ -311,6 +311,15 @@ def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
 
 
 @njit
+def overlooks_features(plan, ws, start, end, part):
+    """Return whether shapes met in a trial by features without a slot; it is then repeated in half the time.
+
+    ``part``: its share (0, 1] of the step, not halved below `SHORTEST`.
+    """
+    return part > SHORTEST and plan.contacts.pair_shape.size > 0 and misses_features(plan, ws, start, end)
+
+
+@njit
 def depth_of_pair(plan, ws, pose, p):
     """Return the depth by which the shapes of pair p overlap at a pose, m; zero where they do not.
 

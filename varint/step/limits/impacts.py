@@ -16,7 +16,7 @@ from varint.base.numba import indirect, njit
 from varint.geometry.shape_records import CYLINDER
 from varint.mathematics.vectors import dot, rotate, vector
 from varint.step.contacts.events import MOST_ROUNDS, NOBODY, SETTLED, act_contacts, approaches, settle_near, settles
-from varint.step.contacts.finding import SHORTEST, choose_features, misses_features
+from varint.step.contacts.finding import SHORTEST, choose_features, overlooks_features
 from varint.step.contacts.rims import (
     AS_IT_IS,
     HALVE,
@@ -230,19 +230,16 @@ def judge_trial(
         # at the limit from the start: an impact or a rest at the node, or a closed limit that opens there
         search.changes[0] += 1
         return AT_START, whole
-    if _misses(plan, ws, start, end, part):
-        search.limit[0] = -1
-        return AGAIN, 0.5 * part
-    return ACCEPTED, part
+    return _end_at_event(plan, ws, start, end, part)
 
 
 @njit
-def _misses(plan, ws, start, end, part):
-    """Return whether shapes met in a trial by features without a slot; it is then repeated in half the time.
-
-    ``part``: its share (0, 1] of the step, not halved below `SHORTEST`.
-    """
-    return part > SHORTEST and plan.contacts.pair_shape.size > 0 and misses_features(plan, ws, start, end)
+def _end_at_event(plan, ws, start, end, part):
+    """Return verdict and next share (0, 1] of a trial that ends at the event that was searched for."""
+    if overlooks_features(plan, ws, start, end, part):
+        ws.search.limit[0] = -1
+        return AGAIN, 0.5 * part
+    return ACCEPTED, part
 
 
 @njit
@@ -274,7 +271,7 @@ def _accept(plan, ws, start, end, part):
 
     The next one may be longer where strong dampers made it short, ``ws.damping.longest_share`` (1,).
     """
-    if _misses(plan, ws, start, end, part):
+    if overlooks_features(plan, ws, start, end, part):
         return AGAIN, 0.5 * part
     if part == ws.damping.longest_share[0]:
         ws.damping.longest_share[0] = min(1.0, GROWTH * part)
