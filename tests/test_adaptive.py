@@ -10,6 +10,7 @@ import varint as vi
 from varint.cli import main
 from varint.methods.variational.march import March
 from varint.methods.variational.schemes import scheme
+from varint.results.dissipation import AmplifiedError
 from varint.step.pace import keep_pace
 
 
@@ -73,7 +74,14 @@ def test_no_energy_jumps_in_a_large_set(order):
         except vi.VarintError:  # a mechanism that cannot move
             continue
     assert len(made) > 150
-    assert [name for name, *given in made if jump(*given, 0.01, order) > JUMP] == []
+    jumping, refused = [], 0
+    for name, *given in made:
+        try:
+            jumping += [name] if jump(*given, 0.01, order) > JUMP else []
+        except AmplifiedError:  # friction that a scheme of order 4 would amplify
+            refused += 1
+    assert jumping == []
+    assert refused < len(made) // 10
 
 
 @pytest.mark.slow
