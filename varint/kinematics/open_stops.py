@@ -64,7 +64,8 @@ def check_open_along(mechanism: CompiledStructure, poses: Iterable[PoseWithTurns
         values = limits.value - limits.sign * gaps
         ws.efforts.value_near[limits.measure] = values
         tolerance = largest_gap(mechanism, pose.position) / np.where(angular, compiled.length, 1.0)
-        closed = np.flatnonzero(~(gaps > np.maximum(tolerance, NEAR)))
+        near = NEAR * np.where(angular, 1.0, compiled.length)
+        closed = np.flatnonzero(~(gaps > np.maximum(tolerance, near)))
         if closed.size:
             n = int(closed[0])
             stop = mechanism.forces[compiled.force[limits.element[n]]]

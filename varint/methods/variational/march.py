@@ -162,8 +162,10 @@ class March:
             gradient = np.zeros((self.gaps.size, 2, 6))
             evaluate_gaps(plan, ws, ws.position[0], ws.rotation[0], self.gaps, gradient)
             ws.efforts.floor[:] = ws.efforts.come_back[:] = 0.0
-            if (self.gaps < -ON_LIMIT).any() and state.beyond_stops == COME_BACK:
-                start_floors(ws, np.where(self.gaps < -ON_LIMIT, self.gaps, 0.0))
+            scale = plan.rows.scale[plan.measures.row[plan.limits.measure]]
+            beyond = self.gaps < -ON_LIMIT * plan.bodies.length[0] / scale
+            if beyond.any() and state.beyond_stops == COME_BACK:
+                start_floors(ws, np.where(beyond, self.gaps, 0.0))
         set_load(plan, ws, inputs, 0, 0.0)
         fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
         if self.scheme.staggered and fastest * self.dt >= 2:

@@ -19,7 +19,7 @@ from varint.step.configuration import follow_measured
 from varint.step.inputs import Inputs
 from varint.step.limits.floors import risen
 from varint.step.limits.impacts import RUN_STARTS, find_pushes
-from varint.step.limits.rows import LEAP, NEAR, TOUCHING, leap_at, limit_gap, limit_row
+from varint.step.limits.rows import LEAP, NEAR, TOUCHING, leap_at, limit_gap, limit_row, unit_of
 from varint.step.measures import measure_at, rate_of
 from varint.step.plan import Plan, Workspace
 from varint.step.projection import project
@@ -139,27 +139,30 @@ def _is_kept(plan, ws, work, n, q):
     value = measure_at(plan, ws, m, work.body_position[q], work.body_rotation[q], ws.efforts.change)
     value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
     gap = plan.limits.sign[n] * (plan.limits.value[n] - value)
-    return abs(gap - watch_at(work.stops[0]).held_gap[q, n]) <= NEAR
+    return abs(gap - watch_at(work.stops[0]).held_gap[q, n]) <= NEAR * unit_of(plan, work.body_position[q], n)
 
 
 @njit
-def _look_along(rule, work, q):
-    """Whether ``work.gap`` (s,) falls below zero in the step; see `meets_stops` for ``work.meets`` (2,)."""
-    gap, opened = work.gap, work.gap[0] > TOUCHING
+def _look_along(rule, work, q, touching):
+    """Whether ``work.gap`` (s,) falls below zero in the step; see `meets_stops` for ``work.meets`` (2,).
+
+    ``touching``, m or rad: a gap of this size counts as none.
+    """
+    gap, opened = work.gap, work.gap[0] > touching
     for k in range(1, q + 1):
-        beyond = gap[k] < -TOUCHING
-        share = rule.node[k] if beyond else _dip(rule, gap, k)
+        beyond = gap[k] < -touching
+        share = rule.node[k] if beyond else _dip(rule, gap, k, touching)
         if share >= 0.0:
             expected = _root(rule, gap, rule.node[k - 1], share) if opened and share <= work.meets[0] else WHOLE
             if expected < WHOLE and (share < work.meets[0] or not 0.0 <= work.meets[1] < expected):
                 work.meets[0], work.meets[1] = share, expected
             return True
-        opened = opened or gap[k] > TOUCHING
+        opened = opened or gap[k] > touching
     return False
 
 
 @njit
-def _dip(rule, gap, k):
+def _dip(rule, gap, k, touching):
     """Share of a step where the gap (s,) is least between nodes k - 1 and k, if below zero there; else -1."""
     s, first, last = gap.size, 0.0, 0.0
     for j in range(s):
@@ -177,7 +180,7 @@ def _dip(rule, gap, k):
         bend = 2.0 * (3.0 * rise - 2.0 * a - b) + 6.0 * at * (a + b - 2.0 * rise)
         if bend > 0.0:
             share = min(max(share - (high - low) * slope / bend, low), high)
-    return share if _along(rule, gap, share) < -TOUCHING else -1.0
+    return share if _along(rule, gap, share) < -touching else -1.0
 
 
 @njit
@@ -275,7 +278,7 @@ def _raise_floors(plan, ws, work, watch, last):
         for j in range(last):
             efforts.work[plan.limits.element[n]] += work.closures.multiplier[first + j] * watch.held_rate[j, n]
         floor, rate = watch.held_gap[last, n], watch.held_rate[last, n]
-        if floor >= -TOUCHING:
+        if floor >= -TOUCHING * unit_of(plan, work.body_position[last], n):
             floor = rate = 0.0
         efforts.floor[n] = efforts.rest_gap[n] = floor
         efforts.target_rate[r] = rate

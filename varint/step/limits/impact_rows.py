@@ -14,7 +14,7 @@ import math
 
 from varint.base.numba import indirect, njit
 from varint.mathematics.vectors import dot, vector
-from varint.step.limits.rows import TOUCHING, limit_gap, limit_row, set_closed
+from varint.step.limits.rows import TOUCHING, limit_gap, limit_row, set_closed, unit_of
 from varint.step.measures import rate_of
 from varint.step.plan import Plan, Workspace
 
@@ -22,7 +22,7 @@ MOST_CHANGES = 20  # closings and openings of limits in one step, after which cl
 # Rebounds of a limit in one step: so many are always allowed; at most so many; it closes once restitution**count is
 # not above this share.
 FEW_IMPACTS, MOST_IMPACTS, REST_SHARE = 3, 20, 1e-3
-PARTING = 1e-10  # threshold of rates, m/s or rad/s, and of negative impulses relative to the momenta
+PARTING = 1e-10  # threshold of rates, of `unit_of` a limit a second, and of negative impulses relative to the momenta
 ALIKE = 1e-9  # relative difference up to which two rates count as equal
 SHORTFALL = 1e-6  # of the largest rate: where a rebound lacks less, its row does not depend on other rows
 ANY = -1  # in place of a component: limits of all components
@@ -86,12 +86,13 @@ def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
         gap, rate = limit_gap(plan, ws, pose, n), _gap_rate(plan, ws, pose, n, ws.velocity)
         if closed and ws.efforts.floor[n] < 0.0:  # exceeded: it keeps its return rate
             search.rebound[n] = -plan.limits.sign[n] * ws.efforts.target_rate[limit_row(plan, n)]
-        if not closed and ((n != met and gap > TOUCHING) or component not in (ANY, its_component)):
+        unit = unit_of(plan, ws.position[pose], n)
+        if not closed and ((n != met and gap > TOUCHING * unit) or component not in (ANY, its_component)):
             continue
         search.rate[n], restitution = rate, _restitution(plan, ws, n)
         if not closed and restitution > 0.0:
             fastest = max(fastest, -rate)
-        if not closed and rate <= (PARTING if restitution == 0.0 else -PARTING) and plan.contacts.body.size == 0:
+        if not closed and rate <= (unit if restitution == 0.0 else -unit) * PARTING and plan.contacts.body.size == 0:
             component = its_component
     return fastest
 
@@ -107,12 +108,12 @@ def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) 
     """
     search, any_hit = ws.search, False
     for n in range(plan.limits.measure.size):
-        rate = search.rate[n]
+        rate, parting = search.rate[n], PARTING * unit_of(plan, ws.position[pose], n)
         if search.was_closed[n]:
-            any_hit = any_hit or rate < -PARTING
-        elif rate <= PARTING or n == met:
+            any_hit = any_hit or rate < -parting
+        elif rate <= parting or n == met:
             restitution = _restitution(plan, ws, n)
-            if restitution == 0.0 or rate >= -PARTING:
+            if restitution == 0.0 or rate >= -parting:
                 # met, but no longer approaching, e.g. because of a strong damper: takes part without a rebound
                 search.taking[n] = restitution == 0.0 or n == met
             elif -rate >= fastest * (1.0 - ALIKE):
@@ -155,7 +156,7 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
         p, L = vector(ws.momentum[i]), vector(ws.momentum[i, 3:])
         momenta += math.sqrt(dot(p, p)) + math.sqrt(dot(L, L)) / plan.bodies.length[0]
     pulls, driven, puller, beyond, missed = PARTING, PARTING, -1, -1, -1
-    most = _small_rate(search)
+    most = _small_rate(plan, ws, pose)
     furthest, stay = passes < FURTHEST * count, search.changes[0] >= MOST_CHANGES
     for n in range(count):
         search.impulse[n] = 0.0
@@ -166,16 +167,16 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
         if ws.efforts.closed[n]:
             z = -plan.limits.sign[n] * ws.increment_row[r]
             search.impulse[n] = max(z, 0.0)
-            if share * search.rebound[n] - search.after[n] > most:
-                most, missed = share * search.rebound[n] - search.after[n], n
-            pull = -z / plan.rows.scale[r] / (momenta + _lighter_mass(plan, n))
+            if _shortfall(plan, ws, pose, n, share) > most:
+                most, missed = _shortfall(plan, ws, pose, n, share), n
+            pull = -z / plan.rows.scale[r] / (momenta + _lighter_mass(plan, n) * plan.bodies.length[0])
             if stay and search.was_closed[n]:
                 continue
             if pull > pulls and not _is_shared(plan, ws, n) and (furthest or puller < 0):
                 pulls, puller = pull, n
-        elif share * search.rebound[n] - search.after[n] > driven and (furthest or beyond < 0):
-            driven, beyond = share * search.rebound[n] - search.after[n], n
-    if missed >= 0 and passes < MOST_PASSES * count and _open_others(plan, ws, missed, share, stay):
+        elif _shortfall(plan, ws, pose, n, share) > driven and (furthest or beyond < 0):
+            driven, beyond = _shortfall(plan, ws, pose, n, share), n
+    if missed >= 0 and passes < MOST_PASSES * count and _open_others(plan, ws, pose, missed, share, stay):
         return CHANGED
     if puller < 0 and beyond < 0:
         return LAWFUL
@@ -187,27 +188,33 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
 
 
 @njit
-def _small_rate(search):
-    """Return the shortfall of a rebound, m/s or rad/s, up to which it is round-off; by ``search.rate`` (nl,)."""
+def _shortfall(plan, ws, pose, n, share):
+    """Return by how much limit n falls short of a ``share`` of its rebound, in `unit_of` it a second."""
+    return (share * ws.search.rebound[n] - ws.search.after[n]) / unit_of(plan, ws.position[pose], n)
+
+
+@njit
+def _small_rate(plan, ws, pose):
+    """Return the `_shortfall` up to which it is round-off; by ``ws.search.rate`` (nl,), m/s or rad/s."""
     fastest = 0.0
-    for n in range(search.taking.size):
-        if search.taking[n]:
-            fastest = max(fastest, abs(search.rate[n]))
+    for n in range(ws.search.taking.size):
+        if ws.search.taking[n]:
+            fastest = max(fastest, abs(ws.search.rate[n]) / unit_of(plan, ws.position[pose], n))
     return max(PARTING, SHORTFALL * fastest)
 
 
 @njit
-def _open_others(plan, ws, missed, share, stay):
+def _open_others(plan, ws, pose, missed, share, stay):
     """Open the active limits that reach their rebounds, for active limit ``missed`` that does not; return if any did.
 
     The row of ``missed`` depends linearly on theirs, so that all their rebounds cannot hold at once. Limits that the
     rebound of ``missed`` leaves below their own become active again. ``share``: factor on the rebounds. ``stay``:
     whether limits that were closed before the impact remain active. Changes ``ws.efforts.closed`` (nl,).
     """
-    search, any_opened, tolerance = ws.search, False, _small_rate(ws.search)
+    search, any_opened, tolerance = ws.search, False, _small_rate(plan, ws, pose)
     for n in range(search.taking.size):
         kept = n == missed or (stay and search.was_closed[n]) or ws.efforts.floor[n] < 0.0
-        if ws.efforts.closed[n] and not kept and share * search.rebound[n] - search.after[n] <= tolerance:
+        if ws.efforts.closed[n] and not kept and _shortfall(plan, ws, pose, n, share) <= tolerance:
             set_closed(plan, ws, n, False)
             any_opened = True
     return any_opened
@@ -215,7 +222,7 @@ def _open_others(plan, ws, missed, share, stay):
 
 @njit
 def _lighter_mass(plan, n):
-    """Return the mass of the lighter body of limit n, kg; times 1 m/s it is the scale of impulses at rest."""
+    """Return the mass of the lighter body of limit n, kg; by a size of the parts a second, it scales impulses at rest."""
     lighter = math.inf
     for s in range(2):
         i = plan.measures.body[plan.limits.measure[n], s]
@@ -263,7 +270,7 @@ def close_limits(plan: Plan, ws: Workspace, pose: int, met: int, event: int) -> 
     for n in range(plan.limits.measure.size):
         if not search.taking[n]:
             continue
-        separating = search.after[n] > PARTING
+        separating = search.after[n] > PARTING * unit_of(plan, ws.position[pose], n)
         if event >= 0:
             kept, active = ws.tape.events.limits, ws.efforts.closed[n]
             if search.was_closed[n]:

@@ -54,6 +54,7 @@ from varint.step.limits.rows import (
     limit_row,
     release_pulling,
     set_closed,
+    unit_of,
 )
 from varint.step.momentum import momenta_of
 from varint.step.pace import accelerate_node
@@ -339,7 +340,8 @@ def meet_at_start(plan: Plan, ws: Workspace, pose: int) -> None:
         if plan.limits.measure.size:
             approach_limits(plan, ws, pose, NOBODY)
         for n in range(plan.limits.measure.size):
-            approached = approached or (not ws.search.was_closed[n] and ws.search.rate[n] < -PARTING)
+            parting = PARTING * unit_of(plan, ws.position[pose], n)
+            approached = approached or (not ws.search.was_closed[n] and ws.search.rate[n] < -parting)
         for n in range(ws.contacts.near_count[0]):
             k = ws.contacts.near[n]
             if is_rolling(plan, k) or is_rim_point(plan, ws, k) or ws.contacts.closed[k]:

@@ -16,7 +16,7 @@ import numpy as np
 from varint.base.numba import Float1, indirect
 from varint.step.dense import copy_motions
 from varint.step.energy.entries import add_event
-from varint.step.limits.rows import TOUCHING, limit_gap, limit_row, set_closed
+from varint.step.limits.rows import TOUCHING, limit_gap, limit_row, set_closed, unit_of
 from varint.step.measures import rate_of
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
@@ -24,7 +24,7 @@ from varint.step.projection import project
 from varint.step.roles import add_role_works
 
 RETURN = 5.0  # 1/s; as `baumgarte` of varint.redmax
-MEETING = 1e-10  # m/s or rad/s: a gap that grows larger faster than that is stopped by an impulse
+MEETING = 1e-10  # of `unit_of` a second: a gap that grows larger faster than that is stopped by an impulse
 
 
 def start_floors(ws: Workspace, gaps: Float1) -> None:
@@ -54,10 +54,12 @@ def close_on_floors(plan: Plan, ws: Workspace, pose: int) -> None:
         r, m, sign = limit_row(plan, n), plan.limits.measure[n], plan.limits.sign[n]
         before, efforts.floor[n] = efforts.floor[n], min(limit_gap(plan, ws, pose, n), 0.0)
         rate = -sign * rate_of(plan.measures.body[m], ws.jacobian[pose, r], ws.pace.velocity)
-        if efforts.rest_gap[n] != 0.0 and abs(rate) <= MEETING and abs(efforts.floor[n] - before) <= TOUCHING:
+        unit = unit_of(plan, ws.position[pose], n)
+        stays = abs(rate) <= MEETING * unit and abs(efforts.floor[n] - before) <= TOUCHING * unit
+        if efforts.rest_gap[n] != 0.0 and stays:
             search.rate[n] = math.nan  # opened in the step before, and yet something else holds it
             ws.momentum[:] = math.nan  # with which no step is solved, so that the run ends there
-        ends = efforts.floor[n] >= -TOUCHING
+        ends = efforts.floor[n] >= -TOUCHING * unit
         if ends:
             efforts.floor[n] = 0.0
         if ends or rate > -efforts.come_back[0] * efforts.floor[n]:
@@ -66,7 +68,7 @@ def close_on_floors(plan: Plan, ws: Workspace, pose: int) -> None:
                 ws.jacobian[pose, r] = 0.0
             continue
         search.rate[n] += min(rate, 0.0)
-        any_meets = any_meets or rate < -MEETING
+        any_meets = any_meets or rate < -MEETING * unit
         efforts.rest_gap[n], efforts.target_rate[r] = efforts.floor[n], -sign * max(rate, 0.0)
         set_closed(plan, ws, n, True)
     if any_meets:
