@@ -112,7 +112,7 @@ def meets_stops(plan: Plan, ws: Workspace, tree: LinkTree, rule: NodeRule, work:
             if _leaps_along(plan, ws, work, n):
                 work.meets[0], work.meets[1] = UNRESOLVED, -1.0
                 return True
-            met = _look_along(rule, work, q) or met
+            met = _look_along(rule, work, q, TOUCHING * unit_of(plan, work.body_position[q], n)) or met
     return met
 
 
