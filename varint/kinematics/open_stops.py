@@ -15,6 +15,7 @@ from varint.model.state import State
 from varint.plan import CompiledStructure
 from varint.step.limits.gaps import evaluate_gaps
 from varint.step.limits.rows import NEAR
+from varint.step.sizes import unit_of_length
 from varint.step.workspace import workspace
 
 
@@ -64,7 +65,7 @@ def check_open_along(mechanism: CompiledStructure, poses: Iterable[PoseWithTurns
         values = limits.value - limits.sign * gaps
         ws.efforts.value_near[limits.measure] = values
         tolerance = largest_gap(mechanism, pose.position) / np.where(angular, compiled.length, 1.0)
-        near = NEAR * np.where(angular, 1.0, compiled.length)
+        near = NEAR * np.where(angular, 1.0, unit_of_length(compiled.plan))
         closed = np.flatnonzero(~(gaps > np.maximum(tolerance, near)))
         if closed.size:
             n = int(closed[0])

@@ -33,6 +33,7 @@ from varint.step.newton import CONVERGED
 from varint.step.nodes.efforts import keep_turns
 from varint.step.one_sided import has_terms, rows_state, set_rows
 from varint.step.pace import accelerate_node, keep_pace, start_pace
+from varint.step.sizes import unit_of_length
 from varint.step.step import SAME_TIME, record_node, run, start_momentum, worst_residual
 
 NODE_ARRAYS = 5  # outputs of a run that one node by itself has
@@ -162,8 +163,8 @@ class March:
             gradient = np.zeros((self.gaps.size, 2, 6))
             evaluate_gaps(plan, ws, ws.position[0], ws.rotation[0], self.gaps, gradient)
             ws.efforts.floor[:] = ws.efforts.come_back[:] = 0.0
-            scale = plan.rows.scale[plan.measures.row[plan.limits.measure]]
-            beyond = self.gaps < -ON_LIMIT * plan.bodies.length[0] / scale
+            angular = plan.rows.scale[plan.measures.row[plan.limits.measure]] != 1.0
+            beyond = self.gaps < -ON_LIMIT * np.where(angular, 1.0, unit_of_length(plan.bodies.length[0]))
             if beyond.any() and state.beyond_stops == COME_BACK:
                 start_floors(ws, np.where(beyond, self.gaps, 0.0))
         set_load(plan, ws, inputs, 0, 0.0)

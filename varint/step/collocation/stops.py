@@ -19,7 +19,7 @@ from varint.step.configuration import follow_measured
 from varint.step.inputs import Inputs
 from varint.step.limits.floors import risen
 from varint.step.limits.impacts import RUN_STARTS, find_pushes
-from varint.step.limits.rows import LEAP, NEAR, TOUCHING, leap_at, limit_gap, limit_row, unit_of
+from varint.step.limits.rows import LEAP, NEAR, TOUCHING, leap_at, limit_gap, limit_row, unit_of_limit
 from varint.step.measures import measure_at, rate_of
 from varint.step.plan import Plan, Workspace
 from varint.step.projection import project
@@ -112,7 +112,7 @@ def meets_stops(plan: Plan, ws: Workspace, tree: LinkTree, rule: NodeRule, work:
             if _leaps_along(plan, ws, work, n):
                 work.meets[0], work.meets[1] = UNRESOLVED, -1.0
                 return True
-            met = _look_along(rule, work, q, TOUCHING * unit_of(plan, work.body_position[q], n)) or met
+            met = _look_along(rule, work, q, TOUCHING * unit_of_limit(plan, n)) or met
     return met
 
 
@@ -139,7 +139,7 @@ def _is_kept(plan, ws, work, n, q):
     value = measure_at(plan, ws, m, work.body_position[q], work.body_rotation[q], ws.efforts.change)
     value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
     gap = plan.limits.sign[n] * (plan.limits.value[n] - value)
-    return abs(gap - watch_at(work.stops[0]).held_gap[q, n]) <= NEAR * unit_of(plan, work.body_position[q], n)
+    return abs(gap - watch_at(work.stops[0]).held_gap[q, n]) <= NEAR * unit_of_limit(plan, n)
 
 
 @njit
@@ -278,7 +278,7 @@ def _raise_floors(plan, ws, work, watch, last):
         for j in range(last):
             efforts.work[plan.limits.element[n]] += work.closures.multiplier[first + j] * watch.held_rate[j, n]
         floor, rate = watch.held_gap[last, n], watch.held_rate[last, n]
-        if floor >= -TOUCHING * unit_of(plan, work.body_position[last], n):
+        if floor >= -TOUCHING * unit_of_limit(plan, n):
             floor = rate = 0.0
         efforts.floor[n] = efforts.rest_gap[n] = floor
         efforts.target_rate[r] = rate

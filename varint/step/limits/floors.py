@@ -8,7 +8,7 @@ import math
 from varint.base.numba import Float1, indirect, njit
 from varint.step.inputs import Inputs
 from varint.step.intervals import Interval
-from varint.step.limits.rows import TOUCHING, limit_row, unit_of
+from varint.step.limits.rows import TOUCHING, limit_row, unit_of_limit
 from varint.step.plan import Plan, Workspace
 
 
@@ -42,7 +42,7 @@ def finish_floors(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> 
             continue
         efforts.work[plan.limits.element[n]] += ws.multiplier[r] * efforts.target_rate[r]
         floor, rate = risen(efforts, sign, n, r, h)
-        if floor >= -TOUCHING * unit_of(plan, ws.position[end], n):
+        if floor >= -TOUCHING * unit_of_limit(plan, n):
             floor = rate = efforts.rest_gap[n] = 0.0
         efforts.floor[n], efforts.target_rate[r] = floor, -sign * rate
 

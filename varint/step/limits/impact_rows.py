@@ -14,15 +14,18 @@ import math
 
 from varint.base.numba import indirect, njit
 from varint.mathematics.vectors import dot, vector
-from varint.step.limits.rows import TOUCHING, limit_gap, limit_row, set_closed, unit_of
+from varint.step.limits.rows import TOUCHING, limit_gap, limit_row, set_closed, unit_of_limit
 from varint.step.measures import rate_of
 from varint.step.plan import Plan, Workspace
+from varint.step.sizes import length_unit
 
 MOST_CHANGES = 20  # closings and openings of limits in one step, after which closed limits stay closed
 # Rebounds of a limit in one step: so many are always allowed; at most so many; it closes once restitution**count is
 # not above this share.
 FEW_IMPACTS, MOST_IMPACTS, REST_SHARE = 3, 20, 1e-3
-PARTING = 1e-10  # threshold of rates, of `unit_of` a limit a second, and of negative impulses relative to the momenta
+PARTING = (
+    1e-10  # threshold of rates, of `unit_of_limit` a limit a second, and of negative impulses relative to the momenta
+)
 ALIKE = 1e-9  # relative difference up to which two rates count as equal
 SHORTFALL = 1e-6  # of the largest rate: where a rebound lacks less, its row does not depend on other rows
 ANY = -1  # in place of a component: limits of all components
@@ -86,7 +89,7 @@ def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
         gap, rate = limit_gap(plan, ws, pose, n), _gap_rate(plan, ws, pose, n, ws.velocity)
         if closed and ws.efforts.floor[n] < 0.0:  # exceeded: it keeps its return rate
             search.rebound[n] = -plan.limits.sign[n] * ws.efforts.target_rate[limit_row(plan, n)]
-        unit = unit_of(plan, ws.position[pose], n)
+        unit = unit_of_limit(plan, n)
         if not closed and ((n != met and gap > TOUCHING * unit) or component not in (ANY, its_component)):
             continue
         search.rate[n], restitution = rate, _restitution(plan, ws, n)
@@ -108,7 +111,7 @@ def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) 
     """
     search, any_hit = ws.search, False
     for n in range(plan.limits.measure.size):
-        rate, parting = search.rate[n], PARTING * unit_of(plan, ws.position[pose], n)
+        rate, parting = search.rate[n], PARTING * unit_of_limit(plan, n)
         if search.was_closed[n]:
             any_hit = any_hit or rate < -parting
         elif rate <= parting or n == met:
@@ -156,7 +159,7 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
         p, L = vector(ws.momentum[i]), vector(ws.momentum[i, 3:])
         momenta += math.sqrt(dot(p, p)) + math.sqrt(dot(L, L)) / plan.bodies.length[0]
     pulls, driven, puller, beyond, missed = PARTING, PARTING, -1, -1, -1
-    most = _small_rate(plan, ws, pose)
+    most = _small_rate(plan, ws)
     furthest, stay = passes < FURTHEST * count, search.changes[0] >= MOST_CHANGES
     for n in range(count):
         search.impulse[n] = 0.0
@@ -167,16 +170,16 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
         if ws.efforts.closed[n]:
             z = -plan.limits.sign[n] * ws.increment_row[r]
             search.impulse[n] = max(z, 0.0)
-            if _shortfall(plan, ws, pose, n, share) > most:
-                most, missed = _shortfall(plan, ws, pose, n, share), n
-            pull = -z / plan.rows.scale[r] / (momenta + _lighter_mass(plan, n) * plan.bodies.length[0])
+            if _shortfall(plan, ws, n, share) > most:
+                most, missed = _shortfall(plan, ws, n, share), n
+            pull = -z / plan.rows.scale[r] / (momenta + _lighter_mass(plan, n) * length_unit(plan.bodies.length[0]))
             if stay and search.was_closed[n]:
                 continue
             if pull > pulls and not _is_shared(plan, ws, n) and (furthest or puller < 0):
                 pulls, puller = pull, n
-        elif _shortfall(plan, ws, pose, n, share) > driven and (furthest or beyond < 0):
-            driven, beyond = _shortfall(plan, ws, pose, n, share), n
-    if missed >= 0 and passes < MOST_PASSES * count and _open_others(plan, ws, pose, missed, share, stay):
+        elif _shortfall(plan, ws, n, share) > driven and (furthest or beyond < 0):
+            driven, beyond = _shortfall(plan, ws, n, share), n
+    if missed >= 0 and passes < MOST_PASSES * count and _open_others(plan, ws, missed, share, stay):
         return CHANGED
     if puller < 0 and beyond < 0:
         return LAWFUL
@@ -188,33 +191,33 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
 
 
 @njit
-def _shortfall(plan, ws, pose, n, share):
-    """Return by how much limit n falls short of a ``share`` of its rebound, in `unit_of` it a second."""
-    return (share * ws.search.rebound[n] - ws.search.after[n]) / unit_of(plan, ws.position[pose], n)
+def _shortfall(plan, ws, n, share):
+    """Return by how much limit n falls short of a ``share`` of its rebound, in `unit_of_limit` it a second."""
+    return (share * ws.search.rebound[n] - ws.search.after[n]) / unit_of_limit(plan, n)
 
 
 @njit
-def _small_rate(plan, ws, pose):
+def _small_rate(plan, ws):
     """Return the `_shortfall` up to which it is round-off; by ``ws.search.rate`` (nl,), m/s or rad/s."""
     fastest = 0.0
     for n in range(ws.search.taking.size):
         if ws.search.taking[n]:
-            fastest = max(fastest, abs(ws.search.rate[n]) / unit_of(plan, ws.position[pose], n))
+            fastest = max(fastest, abs(ws.search.rate[n]) / unit_of_limit(plan, n))
     return max(PARTING, SHORTFALL * fastest)
 
 
 @njit
-def _open_others(plan, ws, pose, missed, share, stay):
+def _open_others(plan, ws, missed, share, stay):
     """Open the active limits that reach their rebounds, for active limit ``missed`` that does not; return if any did.
 
     The row of ``missed`` depends linearly on theirs, so that all their rebounds cannot hold at once. Limits that the
     rebound of ``missed`` leaves below their own become active again. ``share``: factor on the rebounds. ``stay``:
     whether limits that were closed before the impact remain active. Changes ``ws.efforts.closed`` (nl,).
     """
-    search, any_opened, tolerance = ws.search, False, _small_rate(plan, ws, pose)
+    search, any_opened, tolerance = ws.search, False, _small_rate(plan, ws)
     for n in range(search.taking.size):
         kept = n == missed or (stay and search.was_closed[n]) or ws.efforts.floor[n] < 0.0
-        if ws.efforts.closed[n] and not kept and _shortfall(plan, ws, pose, n, share) <= tolerance:
+        if ws.efforts.closed[n] and not kept and _shortfall(plan, ws, n, share) <= tolerance:
             set_closed(plan, ws, n, False)
             any_opened = True
     return any_opened
@@ -222,7 +225,7 @@ def _open_others(plan, ws, pose, missed, share, stay):
 
 @njit
 def _lighter_mass(plan, n):
-    """Return the mass of the lighter body of limit n, kg; by a size of the parts a second, it scales impulses at rest."""
+    """Return the lighter mass, kg, of the bodies of limit n; times a `length_unit` a second it scales impulses at rest."""
     lighter = math.inf
     for s in range(2):
         i = plan.measures.body[plan.limits.measure[n], s]
@@ -270,7 +273,7 @@ def close_limits(plan: Plan, ws: Workspace, pose: int, met: int, event: int) -> 
     for n in range(plan.limits.measure.size):
         if not search.taking[n]:
             continue
-        separating = search.after[n] > PARTING * unit_of(plan, ws.position[pose], n)
+        separating = search.after[n] > PARTING * unit_of_limit(plan, n)
         if event >= 0:
             kept, active = ws.tape.events.limits, ws.efforts.closed[n]
             if search.was_closed[n]:

@@ -54,7 +54,7 @@ from varint.step.limits.rows import (
     limit_row,
     release_pulling,
     set_closed,
-    unit_of,
+    unit_of_limit,
 )
 from varint.step.momentum import momenta_of
 from varint.step.pace import accelerate_node
@@ -340,7 +340,7 @@ def meet_at_start(plan: Plan, ws: Workspace, pose: int) -> None:
         if plan.limits.measure.size:
             approach_limits(plan, ws, pose, NOBODY)
         for n in range(plan.limits.measure.size):
-            parting = PARTING * unit_of(plan, ws.position[pose], n)
+            parting = PARTING * unit_of_limit(plan, n)
             approached = approached or (not ws.search.was_closed[n] and ws.search.rate[n] < -parting)
         for n in range(ws.contacts.near_count[0]):
             k = ws.contacts.near[n]

@@ -16,7 +16,7 @@ import numpy as np
 from varint.base.numba import Float1, indirect
 from varint.step.dense import copy_motions
 from varint.step.energy.entries import add_event
-from varint.step.limits.rows import TOUCHING, limit_gap, limit_row, set_closed, unit_of
+from varint.step.limits.rows import TOUCHING, limit_gap, limit_row, set_closed, unit_of_limit
 from varint.step.measures import rate_of
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
@@ -24,7 +24,7 @@ from varint.step.projection import project
 from varint.step.roles import add_role_works
 
 RETURN = 5.0  # 1/s; as `baumgarte` of varint.redmax
-MEETING = 1e-10  # of `unit_of` a second: a gap that grows larger faster than that is stopped by an impulse
+MEETING = 1e-10  # of `unit_of_limit` a second: a gap that grows larger faster than that is stopped by an impulse
 
 
 def start_floors(ws: Workspace, gaps: Float1) -> None:
@@ -54,7 +54,7 @@ def close_on_floors(plan: Plan, ws: Workspace, pose: int) -> None:
         r, m, sign = limit_row(plan, n), plan.limits.measure[n], plan.limits.sign[n]
         before, efforts.floor[n] = efforts.floor[n], min(limit_gap(plan, ws, pose, n), 0.0)
         rate = -sign * rate_of(plan.measures.body[m], ws.jacobian[pose, r], ws.pace.velocity)
-        unit = unit_of(plan, ws.position[pose], n)
+        unit = unit_of_limit(plan, n)
         stays = abs(rate) <= MEETING * unit and abs(efforts.floor[n] - before) <= TOUCHING * unit
         if efforts.rest_gap[n] != 0.0 and stays:
             search.rate[n] = math.nan  # opened in the step before, and yet something else holds it

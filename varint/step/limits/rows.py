@@ -14,13 +14,13 @@ from varint.mathematics.products.rows import leap_of_turns
 from varint.mathematics.vectors import continued
 from varint.step.measures import measure_at, rate_of
 from varint.step.plan import Plan, Workspace
+from varint.step.sizes import length_unit
 
-# of `unit_of` a limit, and for rates of it a second:
+# times `unit_of_limit` a limit, and for rates times it a second:
 TOUCHING = 1e-11  # a gap of this size counts as none
 LEAP = 1.5  # rad: turns that change by more in a step passed a pose where two hinges are parallel
 NEAR, SLOW = 1e-9, 1e-7  # at a recorded node a motion so near and slow rests on the limit
 BEYOND = 1e-6  # so does one so far beyond; a start may be as far beyond as joints may be open
-FAR = 1e-3  # of the distance from the origin, whose round-off gaps have
 
 
 @njit
@@ -30,19 +30,10 @@ def limit_row(plan, n):
 
 
 @njit
-def unit_of(plan, position, n):
-    """Return what gaps of limit n are compared with: the size of the parts, m, more far from the origin; or 1 rad.
-
-    ``position`` (nb + 1, 3): of the bodies and the world, m.
-    """
-    scale = plan.rows.scale[limit_row(plan, n)]
-    unit = plan.bodies.length[0] / scale  # angular rows have the size of the parts as their scale
-    for s in range(2):
-        i = plan.measures.body[plan.limits.measure[n], s]
-        if scale == 1.0 and i < plan.bodies.mass.size:
-            for k in range(3):
-                unit = max(unit, FAR * abs(position[i, k]))
-    return unit
+def unit_of_limit(plan, n):
+    """Return what gaps of limit n are compared with, m or rad: the `length_unit` of the parts, or 1 rad."""
+    is_angle = plan.rows.scale[limit_row(plan, n)] != 1.0  # rows in m have 1; where the length is 1 both units are
+    return 1.0 if is_angle else length_unit(plan.bodies.length[0])
 
 
 @indirect(seconds=2, what="hard stops")
@@ -78,7 +69,11 @@ def limit_clearance(plan, ws, pose, n):
     """
     if ws.efforts.floor[n] < 0.0 and not ws.efforts.closed[n]:
         return math.inf
-    return ws.search.push[n] if ws.efforts.closed[n] else limit_gap(plan, ws, pose, n) / (TOUCHING * unit_of(plan, ws.position[pose], n))
+    return (
+        ws.search.push[n]
+        if ws.efforts.closed[n]
+        else limit_gap(plan, ws, pose, n) / (TOUCHING * unit_of_limit(plan, n))
+    )
 
 
 @njit
@@ -133,7 +128,7 @@ def rest_at_node(plan, ws, velocity):
         gap = limit_gap(plan, ws, 0, n)
         ws.efforts.value_near[m] = plan.limits.value[n] - plan.limits.sign[n] * gap
         rate = rate_of(plan.measures.body[m], ws.jacobian[0, row], velocity)
-        unit = unit_of(plan, ws.position[0], n)
+        unit = unit_of_limit(plan, n)
         slow = SLOW * unit
         returns = b > 0.0 and gap < -BEYOND * unit and -slow <= -plan.limits.sign[n] * rate <= slow - b * gap
         set_closed(plan, ws, n, returns or (-BEYOND * unit <= gap <= NEAR * unit and abs(rate) <= slow))
