@@ -225,7 +225,7 @@ def _open_others(plan, ws, missed, share, stay):
 
 @njit
 def _lighter_mass(plan, n):
-    """Return the lighter mass, kg, of the bodies of limit n; times a `length_unit` a second it scales impulses at rest."""
+    """Return the lighter mass of the bodies of limit n, kg; times `length_unit` a second it scales impulses."""
     lighter = math.inf
     for s in range(2):
         i = plan.measures.body[plan.limits.measure[n], s]
