@@ -10,4 +10,10 @@ def unit_of_length(length: float) -> float:
     return max(length / LARGE, 1.0) if length > SMALL else length / SMALL
 
 
-length_unit = njit(unit_of_length)  # the same, for kernels
+_unit_of_length = njit(unit_of_length)
+
+
+@njit
+def length_unit(plan):
+    """Return `unit_of_length` of the parts of a plan."""
+    return _unit_of_length(plan.bodies.length[0])

@@ -9,14 +9,18 @@ from varint.step.contacts.finding import choose_features
 from varint.step.contacts.nodes import solve_at_node, take_right_sides
 from varint.step.contacts.rolling import is_rolling
 from varint.step.contacts.rows import contact_gap, write_upper
+from varint.step.sizes import length_unit
 
-NEAR, SLOW = 1e-9, 1e-7  # m, m/s: at a recorded node a contact so near, that parts no faster, rests; or it sticks
+NEAR, SLOW = (
+    1e-9,
+    1e-7,
+)  # m, m/s, times `length_unit`: at a recorded node a contact so near, that parts no faster, rests; or it sticks
 
 
 @njit
 def rest_contacts(plan, ws, velocity):
     """Take the contacts that rest at pose 0 with velocities (nb, 6) into the problem of `accelerate_contacts`."""
-    work = ws.contacts
+    work, unit = ws.contacts, length_unit(plan)
     if plan.contacts.pair_shape.size:
         choose_features(plan, ws, 0, 0.0)
     for n in range(work.near_count[0]):
@@ -31,12 +35,12 @@ def rest_contacts(plan, ws, velocity):
             rate_along(plan, upper, k, 1, velocity),
             rate_along(plan, upper, k, 2, velocity),
         )
-        rests = is_rolling(plan, k) or (contact_gap(plan, ws, 0, k) <= NEAR and abs(rates[0]) <= SLOW)
+        rests = is_rolling(plan, k) or (contact_gap(plan, ws, 0, k) <= NEAR * unit and abs(rates[0]) <= SLOW * unit)
         work.taking[k] = rests
         work.sticking[k], work.mode[k] = False, 0
         size = math.sqrt(rates[1] ** 2 + rates[2] ** 2)
         for a in range(2):
-            work.direction[k, a] = rates[1 + a] / size if size > SLOW else 0.0
+            work.direction[k, a] = rates[1 + a] / size if size > SLOW * unit else 0.0
         if is_rolling(plan, k):
             work.bias[k, 0] = work.bias[k, 1] = work.bias[k, 2] = 0.0
             continue

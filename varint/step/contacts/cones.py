@@ -21,13 +21,14 @@ import math
 from varint.base.numba import indirect, natural, njit
 from varint.step.dense import add_scaled6, dot6
 from varint.step.plan import Plan, Workspace
+from varint.step.sizes import length_unit
 
 APART, STICKING, SLIDING = range(3)
 AS_FOUND, ALL_STICK, ALL_APART, ALL_PRESS = range(4)  # whether the law chooses the modes
 SOFTNESS = 1e-8  # compliance of constraint rows over the mobility; acts on increments of z, so no error remains
 SOFTER = 1e-5  # of redundant points that slide: what gaps miss of each other, over the compliance, moves their impulses
 NEARLY = 1.0 - 1e-10  # of its bound: friction below this sticks; it also keeps C invertible
-STILL = 1e-9  # m/s: a slower slip is round-off, and has no direction
+STILL = 1e-9  # m/s, times `length_unit`: a slower slip is round-off, and has no direction
 OPPOSITE = 0.05  # two unit vectors with a shorter sum count as opposite
 
 
@@ -121,7 +122,7 @@ def weigh_cone(plan, ws, k, forced):
     slip, _ = turned_slip(u[1:], work.slip[k], mobility * friction * max(pressing, 0.0))
     p, q = z[1] - slip[0] * mass, z[2] - slip[1] * mass
     size = math.sqrt(p * p + q * q)
-    still = forced == ALL_PRESS and abs(u[1]) + abs(u[2]) <= STILL
+    still = forced == ALL_PRESS and abs(u[1]) + abs(u[2]) <= STILL * length_unit(plan)
     if size <= NEARLY * friction * pressing or still or forced == ALL_STICK or work.sticking[k]:
         work.mode[k] = STICKING
         work.changes[0] += before != STICKING

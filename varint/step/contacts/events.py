@@ -31,10 +31,12 @@ from varint.step.limits.impact_rows import (
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
 from varint.step.roles import add_role_works, brace_roles
+from varint.step.sizes import length_unit
 
 NOBODY = -1
 PROJECTION, HIT, LOWERED = 1, 2, 3  # of events on a tape: velocities at a node, an impact, one of less rebound
 MOST_ROUNDS = 200  # of impacts at one instant
+# times `length_unit` (step/sizes.py):
 PARTING = 1e-10  # m/s, threshold of rates that approach or part
 ALIKE, SAME_RATE = 1e-9, 1e-9  # share, and m/s, by which rates may differ that count as one
 TOGETHER = 1e-9  # m: points nearer than this when another one is met are met with it, so that mirror images stay such
@@ -92,7 +94,8 @@ def _slip_with(plan, ws, k, velocity):
     """
     first = rate_along(plan, ws.contacts.upper, k, 1, velocity)
     second = rate_along(plan, ws.contacts.upper, k, 2, velocity)
-    set_slip(plan, ws, k, first if abs(first) > PARTING else 0.0, second if abs(second) > PARTING else 0.0)
+    least = PARTING * length_unit(plan)
+    set_slip(plan, ws, k, first if abs(first) > least else 0.0, second if abs(second) > least else 0.0)
 
 
 @njit
@@ -100,7 +103,7 @@ def _reach(plan, ws, k):
     """Return the gap, m, below which contact k is met beside another one; a rim has to touch, as its point runs."""
     f = feature_of(plan, k)
     rims = CIRCLE_PLANE, CIRCLE_POINT, CIRCLE_LINE, CIRCLE_CIRCLE, RIM_POINT
-    return TOUCHING if f >= 0 and ws.contacts.kind[f] in rims else TOGETHER
+    return (TOUCHING if f >= 0 and ws.contacts.kind[f] in rims else TOGETHER) * length_unit(plan)
 
 
 @njit
@@ -111,7 +114,7 @@ def _rests(plan, ws, pose, k):
     """
     if contact_gap(plan, ws, pose, k) > _reach(plan, ws, k):
         return False
-    return abs(normal_rate(plan, ws, pose, k)) <= PARTING
+    return abs(normal_rate(plan, ws, pose, k)) <= PARTING * length_unit(plan)
 
 
 @njit
@@ -144,7 +147,7 @@ def _rate_at_node(plan, ws, pose, k):
 def approaches(plan, ws, pose, k):
     """Return whether the gap of contact k, which touches, does not grow at the momenta ``ws.momentum`` (nb, 6)."""
     project_contacts(plan, ws, pose)
-    return _rate_at_node(plan, ws, pose, k) <= PARTING
+    return _rate_at_node(plan, ws, pose, k) <= PARTING * length_unit(plan)
 
 
 @njit
@@ -152,7 +155,7 @@ def _is_near(plan, ws, pose, k):
     """Return whether contact k is open, ``ws.contacts.closed`` (nc,), and so near that its landing is no event."""
     if ws.contacts.closed[k] or _restitution(plan, ws, k) > 0.0:
         return False
-    return TOUCHING < contact_gap(plan, ws, pose, k) <= SETTLED
+    return TOUCHING < contact_gap(plan, ws, pose, k) / length_unit(plan) <= SETTLED
 
 
 @njit
@@ -160,7 +163,7 @@ def _touches(plan, ws, pose, k):
     """Return whether contact k, which is open, ``ws.contacts.closed`` (nc,), and has no restitution, touches."""
     if ws.contacts.closed[k] or _restitution(plan, ws, k) > 0.0:
         return False
-    return abs(contact_gap(plan, ws, pose, k)) <= TOUCHING
+    return abs(contact_gap(plan, ws, pose, k)) <= TOUCHING * length_unit(plan)
 
 
 @njit
@@ -174,7 +177,7 @@ def settles(plan, ws, pose, k):
     if k < 0 or not (touches or _is_near(plan, ws, pose, k)):
         return False
     project_contacts(plan, ws, pose)
-    rate = _rate_at_node(plan, ws, pose, k)
+    rate = _rate_at_node(plan, ws, pose, k) / length_unit(plan)
     return PARTING < rate <= SLOWLY if touches else rate >= -SLOWLY
 
 
@@ -190,7 +193,7 @@ def settle_near(plan, ws, pose, met):
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         slow = k != met and (_is_near(plan, ws, pose, k) or _touches(plan, ws, pose, k))
-        if k == met or (slow and _rate_at_node(plan, ws, pose, k) >= -SLOWLY):
+        if k == met or (slow and _rate_at_node(plan, ws, pose, k) >= -SLOWLY * length_unit(plan)):
             if not work.closed[k] and not is_rolling(plan, k):
                 write_upper(plan, ws, pose, k)
                 _slip_with(plan, ws, k, ws.increment_body)
@@ -236,22 +239,22 @@ def _choose(plan, ws, pose, met):
         work.rate[k, 0] = rate
         if not holds and _restitution(plan, ws, k) > 0.0:
             fastest = max(fastest, -rate)
-        elif rate < -PARTING:
+        elif rate < -PARTING * length_unit(plan):
             any_hit = True
-    any_hit = any_hit or fastest > PARTING
+    any_hit = any_hit or fastest > PARTING * length_unit(plan)
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         if is_rolling(plan, k):
             _roll_with(plan, ws, pose, k)
             continue
         rate = work.rate[k, 0]
-        if work.taking[k] or not (rate <= PARTING or k == met):
+        if work.taking[k] or not (rate <= PARTING * length_unit(plan) or k == met):
             continue
         restitution = _restitution(plan, ws, k)
-        if restitution == 0.0 or rate >= -PARTING:
+        if restitution == 0.0 or rate >= -PARTING * length_unit(plan):
             work.taking[k] = restitution == 0.0 or k == met or feature_of(plan, k) < 0  # it closes
             any_hit = any_hit or work.taking[k]
-        elif -rate >= fastest * (1.0 - ALIKE) - SAME_RATE:
+        elif -rate >= fastest * (1.0 - ALIKE) - SAME_RATE * length_unit(plan):
             work.taking[k], work.bias[k, 0] = True, restitution * rate
             work.hits[k] += 1
     return take_limits(plan, ws, pose, numbered, fastest) or any_hit if limits > 0 else any_hit
@@ -318,9 +321,9 @@ def _hit(plan, ws, pose, met):
         if is_rolling(plan, k):
             follow_parent(plan, ws, k)
             continue
-        stays = rate_along(plan, work.upper, k, 0, ws.increment_body) <= PARTING
+        stays = rate_along(plan, work.upper, k, 0, ws.increment_body) <= PARTING * length_unit(plan)
         if stays and not work.closed[k]:
-            work.held_gap[k] = min(contact_gap(plan, ws, pose, k), TOUCHING)
+            work.held_gap[k] = min(contact_gap(plan, ws, pose, k), TOUCHING * length_unit(plan))
         work.closed[k] = stays
     if plan.limits.measure.size:
         close_limits(plan, ws, pose, met, NOBODY)

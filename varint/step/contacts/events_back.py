@@ -40,6 +40,7 @@ from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.plan import ByNumbers, Plan, Tangent, Workspace
 from varint.step.projection import project_velocities
+from varint.step.sizes import length_unit
 
 
 @njit(seconds=1, what="derivatives of contacts")
@@ -146,8 +147,8 @@ def _slip_after_back(plan, ws, k, state, carried, by):
     second = rate_along(plan, ws.contacts.upper, k, 2, ws.velocity)
     share = (
         0.0,
-        dot(s, by_slip) if abs(first) > PARTING else 0.0,
-        dot(t, by_slip) if abs(second) > PARTING else 0.0,
+        dot(s, by_slip) if abs(first) > PARTING * length_unit(plan) else 0.0,
+        dot(t, by_slip) if abs(second) > PARTING * length_unit(plan) else 0.0,
     )
     for side in range(2):
         i = body_of_side(plan, k, side)

@@ -18,10 +18,11 @@ from varint.step.contacts.broad_phase import AHEAD, EMPTY, MARGIN, is_list_whole
 from varint.step.contacts.features import locate_contact
 from varint.step.contacts.rolling import roller_of
 from varint.step.plan import Plan, Workspace
+from varint.step.sizes import length_unit
 
 UNSEEN = 1e-9  # times `size_of_pair`: largest overlap that features without a slot may have after a step
 LOST = -2  # LOST - kind: the mark of a closed slot whose features were not found again
-FLUSH = 1e-11  # m: features or contacts succeed those of a closed contact with a gap above its ``held_gap`` by this
+FLUSH = 1e-11  # m, times `length_unit`: features succeed those of a contact with a gap above its ``held_gap`` by this
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
 SAME_PLACE = 1e-7  # times `size_of_pair`: features so near each other, whose ...
 SAME_NORMAL = 1.0 - 1e-12  # ... normals have this cosine, are one contact
@@ -143,7 +144,7 @@ def _take_touching(plan, ws, pose, p, f, count):
     _, _, there, _ = locate_contact(plan, ws, pose, k)
     best, least = -1, (MARGIN * size_of_pair(plan, p)) ** 2
     for m in range(count):
-        if found.kind[m] == EMPTY or found.gap[m] > max(work.held_gap[k], 0.0) + FLUSH:
+        if found.kind[m] == EMPTY or found.gap[m] > max(work.held_gap[k], 0.0) + FLUSH * length_unit(plan):
             continue
         away = sub(_locate_found(plan, ws, pose, k, m)[2], there)
         if dot(away, away) < least:
@@ -173,7 +174,8 @@ def _fill(plan, ws, pose, p, count):
         best = _best_for(ws, f, count, False)
         if best < 0 and work.closed[np_ + f]:
             best = _best_for(ws, f, count, True)
-            if best >= 0 and work.kind[f] == RIM_POINT and found.gap[best] > max(work.held_gap[np_ + f], 0.0) + FLUSH:
+            most = max(work.held_gap[np_ + f], 0.0) + FLUSH * length_unit(plan)
+            if best >= 0 and work.kind[f] == RIM_POINT and found.gap[best] > most:
                 _clear(plan, ws, f)
                 continue
             moved = moved or best >= 0
@@ -245,7 +247,7 @@ def _roll_on(plan, ws, pose):
         k = natural(work.near[n])
         if not work.closed[k] or k < contacts.height.size or work.kind[k - contacts.height.size] == EMPTY:
             continue
-        least = work.held_gap[k] + FLUSH
+        least = work.held_gap[k] + FLUSH * length_unit(plan)
         if locate_contact(plan, ws, pose, k)[0] <= least:
             continue
         m = _touches_too(plan, ws, pose, k, least)
@@ -339,13 +341,13 @@ def _is_seen(plan, ws, pose, p, f, count):
     """
     work, found, k = ws.contacts, ws.found, plan.contacts.height.size + f
     gap, normal, A, _ = locate_contact(plan, ws, pose, k)
-    least = (SAME_PLACE * size_of_pair(plan, p)) ** 2
+    least, flush = (SAME_PLACE * size_of_pair(plan, p)) ** 2, FLUSH * length_unit(plan)
     for m in range(count):
         if _is_of(work, found, f, m):
             return True
         other, facing, there, _ = _locate_found(plan, ws, pose, k, m)
         away = sub(A, there)
-        if abs(other - gap) <= FLUSH and dot(away, away) <= least and dot(normal, facing) >= SAME_NORMAL:
+        if abs(other - gap) <= flush and dot(away, away) <= least and dot(normal, facing) >= SAME_NORMAL:
             return True
     return False
 

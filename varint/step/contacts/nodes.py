@@ -35,11 +35,12 @@ from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
+from varint.step.sizes import length_unit
 
 PASSES = 40  # of a solution, at most
 SHARES = 20  # in which friction grows from zero where it is not found so
 ENOUGH = 64.0  # times the round-off of the velocities: a rate that is zero
-MET = 1e-9  # m/s, and of the velocities: by how much a solution may miss the law where no pass does better
+MET = 1e-9  # m/s, times `length_unit`, or of the velocities: what a solution may miss where no pass does better
 
 
 @njit
@@ -127,7 +128,7 @@ def _solve(plan, ws, pose, afresh):
 @njit
 def _meets(plan, ws):
     """Take the velocities and impulses at hand as the solution; return whether they meet the law within `MET`."""
-    work, worst, fastest = ws.contacts, _look(plan, ws, AS_FOUND)[0], 1.0
+    work, worst, fastest = ws.contacts, _look(plan, ws, AS_FOUND)[0], length_unit(plan)
     copy_motions(work.velocity, ws.increment_body)
     for r in range(ws.increment_row.size):
         ws.increment_row[r] = work.multiplier[r]
@@ -258,18 +259,18 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
                 work.direction[k, 0] = work.direction[k, 1] = 0.0
             solve_at_node(plan, ws, pose)
             return
-        if not _stop_turned(work):
+        if not _stop_turned(plan, work):
             return
 
 
 @njit
-def _stop_turned(work):
+def _stop_turned(plan, work):
     """Let the contacts stick whose slip at a node is against that of the step before; returns whether there are any."""
     turned = False
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         d = work.direction[k]
-        if work.taking[k] and work.rate[k, 1] * d[0] + work.rate[k, 2] * d[1] < -STILL:
+        if work.taking[k] and work.rate[k, 1] * d[0] + work.rate[k, 2] * d[1] < -STILL * length_unit(plan):
             d[0] = d[1] = 0.0
             turned = True
     return turned

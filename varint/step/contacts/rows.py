@@ -26,9 +26,10 @@ from varint.step.contacts.cones import (
 from varint.step.contacts.features import feature_of, feature_rates, locate_contact, rate_along, write_feature_frame
 from varint.step.contacts.rolling import follow_parent, is_rolling, rolling_rates, take_normal, write_rolling_frame
 from varint.step.plan import Plan, Workspace
+from varint.step.sizes import length_unit
 
 OUT_OF_REACH = 1e3  # m: the gap of a slot without features
-TOUCHING = 1e-11  # m: a gap of this size counts as none
+TOUCHING = 1e-11  # m, times `length_unit`: a gap of this size counts as none
 EPSILON = 2.220446049250313e-16
 STOPPED = 0.5  # of the slip before a step: what is left of one that friction all but stops
 ROUND_OFF = 4.0 * EPSILON  # of the terms of a gap: a closed contact that is so near is where it was
@@ -322,11 +323,11 @@ def finish_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -
     ``impulse`` (nk, 3), N s, of shapes world.
     """
     work, share = ws.contacts, ws.balance.size[0] / (h + ws.balance.size[0])
-    gain = work.gain[0]
+    gain, unit = work.gain[0], length_unit(plan)
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         first, second, rolls = work.solved_rate[k, 1], work.solved_rate[k, 2], is_rolling(plan, k)
-        moves = first * first + second * second > STILL * STILL
+        moves = first * first + second * second > (STILL * unit) ** 2
         slides = work.closed[k] and work.solved_mode[k] != STICKING and moves
         if rolls:
             follow_parent(plan, ws, k)
@@ -337,9 +338,9 @@ def finish_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -
             ws.efforts.work[plan.contacts.element[k]] += part * before + (1.0 - part) * after
             is_open = work.solved_mode[k] == APART and not rolls
             gap = contact_gap(plan, ws, end, k) if is_open else work.held_gap[k]
-            if gap > max(work.held_gap[k], 0.0) + TOUCHING:
+            if gap > max(work.held_gap[k], 0.0) + TOUCHING * unit:
                 work.closed[k] = slides = False
-            elif work.held_gap[k] < -TOUCHING and gap > work.held_gap[k]:
+            elif work.held_gap[k] < -TOUCHING * unit and gap > work.held_gap[k]:
                 work.held_gap[k] = gap  # an overlap that parts does not come back
         set_slip(plan, ws, k, first if slides else 0.0, second if slides else 0.0)
         f = feature_of(plan, k)

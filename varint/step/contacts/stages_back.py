@@ -32,6 +32,7 @@ from varint.step.contacts.features import feature_of
 from varint.step.contacts.rows import STILL
 from varint.step.intervals import StepSpan
 from varint.step.plan import ByNumbers, Plan, Tangent, Tape, Workspace
+from varint.step.sizes import length_unit
 
 
 @indirect(seconds=6, what="derivatives of contacts")
@@ -80,7 +81,7 @@ def _take_slip(plan, ws, k, carried, state):
     work, place = ws.contacts, slip_place(ws, k)
     for a in range(3):
         work.given[k, a] = 0.0
-    if work.mode[k] == STICKING or math.sqrt(work.rate[k, 1] ** 2 + work.rate[k, 2] ** 2) <= STILL:
+    if work.mode[k] == STICKING or math.sqrt(work.rate[k, 1] ** 2 + work.rate[k, 2] ** 2) <= STILL * length_unit(plan):
         return
     by_slip = vector(carried[place : place + 3])
     n, s, t = frame_of(plan, ws, k)

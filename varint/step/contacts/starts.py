@@ -9,19 +9,20 @@ velocities and the impulses were wrong by 1 / n of it. So they change by a `gain
 from varint.base.numba import indirect, njit
 from varint.mathematics.vectors import ZERO, write
 from varint.step.plan import Plan, Workspace
+from varint.step.sizes import length_unit
 
-CALM = 1e-9  # m/s: smaller velocities of bodies on contacts, and changes of their slope, count as round-off
+CALM = 1e-9  # m/s, times `length_unit`: smaller velocities of bodies, and changes of their slope, are round-off
 SMOOTH = 0.5  # below this |D^3| over |D^2| of the velocities show a curve, no round-off
 
 
 @njit
-def weigh_start(ws, iterations, h):
+def weigh_start(plan, ws, iterations, h):
     """Set the gain after a step of ``h`` seconds with so many iterations, and count the steps in a row without any.
 
     Changes ``ws.last_multiplier``, impulses of joints that the next step starts from, by `gain` of their change.
     """
     work = ws.contacts
-    drifted = iterations == 1 and work.drift[0] < CALM and h == work.span[0]
+    drifted = iterations == 1 and work.drift[0] < CALM * length_unit(plan) and h == work.span[0]
     work.gain[0] = 1.0 / (work.foreseen[0] + 1.0) if drifted else 1.0
     work.foreseen[0] = work.foreseen[0] + 1 if iterations == 0 else 0
     gain, last = work.gain[0], ws.last_multiplier
@@ -45,7 +46,7 @@ def keep_line(plan: Plan, ws: Workspace) -> None:
         for k in range(6):
             unit = 1.0 if k < 3 else length
             bent, changed = bent + (unit * bend[k]) ** 2, changed + (unit * change[k]) ** 2
-    if bent == 0.0 or not bent < CALM * CALM or changed < SMOOTH * SMOOTH * bent:
+    if bent == 0.0 or not bent < (CALM * length_unit(plan)) ** 2 or changed < SMOOTH * SMOOTH * bent:
         return
     share = gain if foreseen == 0 else 0.0
     for i in range(history.shape[1]):

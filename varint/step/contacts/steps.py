@@ -28,6 +28,7 @@ from varint.step.newton import (
     newton_increment,
 )
 from varint.step.plan import Plan, Workspace
+from varint.step.sizes import length_unit
 
 ITERATIONS = 25  # of a trial, at most
 FREE_PASSES = 2  # of Newton's method with given impulses of contacts
@@ -44,9 +45,9 @@ def solve_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float, to
         return NOT_CONVERGED, 0
     ws.contacts.share[0], ws.contacts.softened[0] = 1.0, False
     start_step(plan, ws, start, h)
-    attaches = ws.ldu.K.size > 0 or _any_moves(ws)
+    attaches = ws.ldu.K.size > 0 or _any_moves(plan, ws)
     status, count = _solve(plan, ws, StepSpan(start, end, h), tol, math.inf if attaches else 0.0)
-    weigh_start(ws, count, h)
+    weigh_start(plan, ws, count, h)
     keep_solution(ws)
     return status, count
 
@@ -105,11 +106,11 @@ def _has_no_states(work):
 
 
 @njit
-def _any_moves(ws):
+def _any_moves(plan, ws):
     """Whether a body moves, by the start values, faster than round-off."""
     for i in range(ws.velocity.shape[0]):
         for k in range(6):
-            if abs(ws.velocity[i, k]) > CALM:
+            if abs(ws.velocity[i, k]) > CALM * length_unit(plan):
                 return True
     return False
 

@@ -3,6 +3,7 @@
 from varint.base.numba import natural, njit
 from varint.step.contacts.rows import TOUCHING, contact_gap
 from varint.step.limits.rows import first_limit_beyond, limit_clearance
+from varint.step.sizes import length_unit
 
 
 @njit
@@ -21,7 +22,9 @@ def is_closed(plan, ws, n):
 def clearance(plan, ws, pose, n):
     """Distance of n from its next event, at a pose; below -1 it is past that event, from -1 to 1 at it."""
     k = contact_of(plan, n)
-    return limit_clearance(plan, ws, pose, n) if k < 0 else contact_gap(plan, ws, pose, k) / TOUCHING
+    if k < 0:
+        return limit_clearance(plan, ws, pose, n)
+    return contact_gap(plan, ws, pose, k) / (TOUCHING * length_unit(plan))
 
 
 @njit
@@ -31,7 +34,7 @@ def first_beyond(plan, ws, pose, forces):
     for m in range(ws.contacts.near_count[0]):
         k = natural(ws.contacts.near[m])
         if not ws.contacts.closed[k]:
-            value = contact_gap(plan, ws, pose, k) / TOUCHING
+            value = contact_gap(plan, ws, pose, k) / (TOUCHING * length_unit(plan))
             if value < worst:
                 first, worst = plan.limits.measure.size + k, value
     return first

@@ -23,9 +23,7 @@ MOST_CHANGES = 20  # closings and openings of limits in one step, after which cl
 # Rebounds of a limit in one step: so many are always allowed; at most so many; it closes once restitution**count is
 # not above this share.
 FEW_IMPACTS, MOST_IMPACTS, REST_SHARE = 3, 20, 1e-3
-PARTING = (
-    1e-10  # threshold of rates, of `unit_of_limit` a limit a second, and of negative impulses relative to the momenta
-)
+PARTING = 1e-10  # threshold of rates, in `unit_of_limit` a second, and of negative impulses relative to the momenta
 ALIKE = 1e-9  # relative difference up to which two rates count as equal
 SHORTFALL = 1e-6  # of the largest rate: where a rebound lacks less, its row does not depend on other rows
 ANY = -1  # in place of a component: limits of all components
@@ -172,7 +170,7 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
             search.impulse[n] = max(z, 0.0)
             if _shortfall(plan, ws, n, share) > most:
                 most, missed = _shortfall(plan, ws, n, share), n
-            pull = -z / plan.rows.scale[r] / (momenta + _lighter_mass(plan, n) * length_unit(plan.bodies.length[0]))
+            pull = -z / plan.rows.scale[r] / (momenta + _lighter_mass(plan, n) * length_unit(plan))
             if stay and search.was_closed[n]:
                 continue
             if pull > pulls and not _is_shared(plan, ws, n) and (furthest or puller < 0):

@@ -62,6 +62,7 @@ from varint.step.plan import Plan, Workspace
 from varint.step.projection import momenta_and_rates, project
 from varint.step.restart import ACCEPTED, AGAIN, AT_START, GROWTH, SHORTEST_SHARE, go_back
 from varint.step.roles import add_role_works, aim_roles, brace_roles, place_role_rows
+from varint.step.sizes import length_unit
 
 SEARCH = 60  # trials for the instant of an event
 SAME = 1e-13  # shares of a step that differ by less are one instant
@@ -346,8 +347,8 @@ def meet_at_start(plan: Plan, ws: Workspace, pose: int) -> None:
             k = ws.contacts.near[n]
             if is_rolling(plan, k) or is_rim_point(plan, ws, k) or ws.contacts.closed[k]:
                 continue
-            if contact_gap(plan, ws, pose, k) <= TOUCHING:
-                approached = approached or normal_rate(plan, ws, pose, k) < -PARTING
+            if contact_gap(plan, ws, pose, k) <= TOUCHING * length_unit(plan):
+                approached = approached or normal_rate(plan, ws, pose, k) < -PARTING * length_unit(plan)
         if not approached:
             break
         if has_contacts(plan):
@@ -379,7 +380,7 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
         return
     if k >= 0:
         if not timed and (_is_worn(plan, ws, k) or settles(plan, ws, pose, k)):
-            if contact_gap(plan, ws, pose, k) > SETTLED:
+            if contact_gap(plan, ws, pose, k) > SETTLED * length_unit(plan):
                 add_landing(plan, ws, plan.contacts.element[k])
             settle_near(plan, ws, pose, k)
         else:

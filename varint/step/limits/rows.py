@@ -33,7 +33,7 @@ def limit_row(plan, n):
 def unit_of_limit(plan, n):
     """Return what gaps of limit n are compared with, m or rad: the `length_unit` of the parts, or 1 rad."""
     is_angle = plan.rows.scale[limit_row(plan, n)] != 1.0  # rows in m have 1; where the length is 1 both units are
-    return 1.0 if is_angle else length_unit(plan.bodies.length[0])
+    return 1.0 if is_angle else length_unit(plan)
 
 
 @indirect(seconds=2, what="hard stops")
@@ -69,11 +69,9 @@ def limit_clearance(plan, ws, pose, n):
     """
     if ws.efforts.floor[n] < 0.0 and not ws.efforts.closed[n]:
         return math.inf
-    return (
-        ws.search.push[n]
-        if ws.efforts.closed[n]
-        else limit_gap(plan, ws, pose, n) / (TOUCHING * unit_of_limit(plan, n))
-    )
+    if ws.efforts.closed[n]:
+        return ws.search.push[n]
+    return limit_gap(plan, ws, pose, n) / (TOUCHING * unit_of_limit(plan, n))
 
 
 @njit
