@@ -65,7 +65,7 @@ def check_open_along(mechanism: CompiledStructure, poses: Iterable[PoseWithTurns
         values = limits.value - limits.sign * gaps
         ws.efforts.value_near[limits.measure] = values
         tolerance = largest_gap(mechanism, pose.position) / np.where(angular, compiled.length, 1.0)
-        near = NEAR * np.where(angular, 1.0, unit_of_length(compiled.plan))
+        near = NEAR * np.where(angular, 1.0, unit_of_length(compiled.length))
         closed = np.flatnonzero(~(gaps > np.maximum(tolerance, near)))
         if closed.size:
             n = int(closed[0])
