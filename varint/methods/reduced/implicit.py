@@ -19,14 +19,14 @@ import numpy as np
 
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.inverse import InverseDynamics
-from varint.methods.reduced.saddle import solve_saddle
+from varint.methods.reduced.saddle import Sizes, solve_saddle
 
 Motion = tuple[np.ndarray, np.ndarray]  # coordinates and rates (nq,)
 ALPHA = 1.0 - np.sqrt(0.5)
 ITERATIONS = 50
 GROWTH = 4.0  # of the residual, squared, over an increment: one that lets it grow more is halved
-LONG, SHORTEST = 1e-6, 2.0**-10  # an increment that may be halved, and the least share of one that is
-CONVERGED = 1e-9  # largest increment, relative to the coordinates or one: the next, its square, is round-off
+LONG, SHORTEST = 1e-6, 2.0**-10  # an increment that may be halved, in sizes, and the least share of one that is
+CONVERGED = 1e-9  # largest increment, relative to the coordinates or their sizes: the next, its square, is round-off
 
 
 class NotConverged(ArithmeticError):
@@ -54,6 +54,8 @@ class Stages:
         nothing then cancels as s gets small.
         """
         inverse, free = self.inverse, ~self.equations.driven_columns
+        whole = self.equations.coordinate_sizes
+        size = whole[free]
         given_x, given_rates, given_second = self.equations.imposed(t, guess, guess)
         self.equations.integrate_from(integral, s)
         x, step, change = given_x.copy(), np.zeros(free.sum()), np.zeros_like(self.multiplier)
@@ -68,8 +70,10 @@ class Stages:
             tau, sigma = inverse.evaluate(t, x, rates, second, self.multiplier)
             A, C = inverse.derivatives(1.0, 1.0 / s, 1.0 / s**2)
             finite = np.isfinite(tau).all() and np.isfinite(A).all()
-            residual = size_of_residual(A, tau, sigma, free) if finite else np.inf
-            worse = residual > GROWTH * before and np.abs(step).max(initial=0.0) > LONG
+            G = inverse.rows() if sigma.size else C
+            sizes = Sizes(size, row_sizes(self.equations, G[:, free] * size))
+            residual = size_of_residual(A, tau, sigma, free, sizes) if finite else np.inf
+            worse = residual > GROWTH * before and np.abs(step / size).max(initial=0.0) > LONG
             if (worse or not finite) and np.isfinite(before) and share > SHORTEST:
                 share *= 0.5
                 x, moved = from_x.copy(), from_moved + share * step
@@ -78,16 +82,15 @@ class Stages:
                 continue
             if not finite:
                 break
-            G = inverse.rows() if sigma.size else C
             A, G, C = A[np.ix_(free, free)], G[:, free], C[:, free]
-            step, change = solve_saddle(s * s * A, G, s * C, -s * s * tau[free], -s * sigma)
+            step, change = solve_saddle(s * s * A, G, s * C, -s * s * tau[free], -s * sigma, sizes)
             change = change / s**2
             from_x, from_multiplier, before, share = x.copy(), self.multiplier, residual, 1.0
             x[free] += step
             if first is not None:
                 from_moved, moved = moved, moved + step
             self.multiplier = self.multiplier + change
-            if np.abs(step).max(initial=0.0) <= CONVERGED * max(1.0, np.abs(x).max(initial=0.0)):
+            if np.abs(step / size).max(initial=0.0) <= CONVERGED * max(1.0, np.abs(x / whole).max(initial=0.0)):
                 rates = np.where(free, (x - d) / s, given_rates)
                 if first is not None:
                     rates[free] = first[0][free] + moved / s
@@ -104,7 +107,16 @@ class Stages:
         return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.flow, along)
 
 
-def size_of_residual(A: np.ndarray, tau: np.ndarray, sigma: np.ndarray, free: np.ndarray) -> float:
+def row_sizes(equations: Equations, G: np.ndarray) -> np.ndarray:
+    """Return the sizes (m,) of the rows ``G`` (m, n), by coordinates of size one: of loops, m, and of couplings."""
+    sizes = np.full(len(G), equations.compiled.length)
+    sizes[len(equations.closures) :] = np.abs(G[len(equations.closures) :]).max(axis=1, initial=0.0)
+    sizes[sizes == 0.0] = 1.0
+    return sizes
+
+
+def size_of_residual(A: np.ndarray, tau: np.ndarray, sigma: np.ndarray, free: np.ndarray, sizes: Sizes) -> float:
     """Return the size of the residuals: squares over the stiffness ``A`` of each coordinate; loops by the largest."""
-    stiffness = np.abs(np.diag(A)[free])
-    return float(np.sum(tau[free] ** 2 / stiffness) + stiffness.max(initial=0.0) * np.sum(sigma**2))
+    stiffness = np.abs(np.diag(A)[free]) * sizes.coordinates**2
+    forces = np.sum((sizes.coordinates * tau[free]) ** 2 / stiffness)
+    return float(forces + stiffness.max(initial=0.0) * np.sum((sigma / sizes.rows) ** 2))

@@ -17,10 +17,11 @@ from varint.methods.reduced.implicit import (
     Motion,
     NotConverged,
     Stages,
+    row_sizes,
     size_of_residual,
 )
 from varint.methods.reduced.mesh_dynamics import MeshInverse
-from varint.methods.reduced.saddle import solve_saddle
+from varint.methods.reduced.saddle import Sizes, solve_saddle
 
 
 class MeshStages(Stages):
@@ -94,14 +95,15 @@ class MeshStages(Stages):
         A, C = inverse.derivatives(1.0, 1.0 / s, 1.0 / s**2)
         mass = np.repeat(inverse.meshes.mass[inverse.meshes.free], 3)
         diagonal = inverse.stiffness.free.diagonal() + mass / s**2
-        size = size_of_residual(A, tau, sigma, moves) + float(np.sum(missed**2 / np.abs(diagonal)))
+        G, coordinates = inverse.rows() if sigma.size else C, self.equations.coordinate_sizes[moves]
+        sizes = Sizes(coordinates, row_sizes(self.equations, G[:, moves] * coordinates))
+        size = size_of_residual(A, tau, sigma, moves, sizes) + float(np.sum(missed**2 / np.abs(diagonal)))
         pull = inverse.stiffness.mixed @ inverse.along_joints()[:, moves]
         followed = inverse.meshes.factors(inverse.stiffness.free, mass / s**2).solve(np.column_stack([pull, missed]))
         A = A[np.ix_(moves, moves)] - pull.T @ followed[:, :-1]
         effort = tau[moves] - pull.T @ followed[:, -1]
-        C = C[:, moves]
-        G = inverse.rows()[:, moves] if sigma.size else C
-        of_joints, change = solve_saddle(s * s * A, G, s * C, -s * s * effort, -s * sigma)
+        C, G = C[:, moves], G[:, moves]
+        of_joints, change = solve_saddle(s * s * A, G, s * C, -s * s * effort, -s * sigma, sizes)
         step = np.zeros(moves.size + missed.size)
         step[: moves.size][moves] = of_joints
         step[moves.size :] = -(followed[:, -1] + followed[:, :-1] @ of_joints)

@@ -26,9 +26,11 @@ from varint.methods.reduced.events.rebounds import GapMotion, are_low
 from varint.methods.reduced.events.stops import SOON, TOUCHING, Jump, Stops
 from varint.methods.reduced.recursions import kinematic_recursions as kinematics
 from varint.methods.reduced.saddle import REDUNDANT
+from varint.step.limits.rows import FAR
 
-STILL, COARSE = 1e-9, 1e3  # slip, m/s, below which it has no direction; at the end of sliding: or below COARSE rest
-STARTING = 1e2  # (STARTING rest)^(2/3) is the slip, m/s, up to which a slip that starts keeps its direction
+# of `ContactEvents.unit`, a second:
+STILL, COARSE = 1e-9, 1e3  # slip below which it has no direction; at the end of sliding: or below COARSE rest
+STARTING = 1e2  # (STARTING rest)^(2/3) is the slip up to which a slip that starts keeps its direction
 ANY = -1.0  # in place of a speed: regimes continue, see `ContactEvents._choose`
 REGIMES = ("closed", "slides", "starts", "along")  # the attributes that describe the regimes
 SHORTER = 8.0  # factor by which a step is shortened after a point was met twice in it
@@ -46,7 +48,8 @@ class ContactEvents:
     starts : (P,) bool, whether a slip has started and is slow; it keeps its direction, with an error of the size of
         ``rest``, since friction would turn it so fast that explicit steps become short without bound
     force : (P, 3) N, along the normal and two directions across it, after `acceleration`
-    rest : m or rad, rebounds that rise by less close
+    unit : (n,) what small gaps are measured in, and small rates, a second, see `Stops`; 1 for margins of other kinds
+    rest : in units, rebounds that rise by less close
     """
 
     def __init__(self, equations: Equations, rest: float = TOUCHING) -> None:
@@ -64,6 +67,17 @@ class ContactEvents:
 
     def __len__(self) -> int:
         return self.limits + 2 * self.points + self.touching.shapes
+
+    @property
+    def unit(self) -> np.ndarray:
+        """Return the units (n,) of small gaps, m or rad, at the present pose; 1 for the other margins."""
+        return np.concatenate([self.stops.unit, self._unit, np.ones(self.points + self.touching.shapes)])
+
+    @property
+    def _unit(self) -> np.ndarray:
+        """Return the units (P,) of gaps of points, m."""
+        distance = np.abs(self.equations.position[self.touching.side]).max(axis=(1, 2), initial=0.0)
+        return np.maximum(self.equations.compiled.length, FAR * distance)
 
     @property
     def size(self) -> int:
@@ -126,8 +140,8 @@ class ContactEvents:
             return longest
         slip = self._rates_at(t, q, rates)[:, 1:]
         speed = np.linalg.norm(slip, axis=1)
-        self.starts &= self.slides & (speed < self.slow)
-        turned = self.slides & ~self.starts & (speed > STILL)
+        self.starts &= self.slides & (speed < self.slow * self._unit)
+        turned = self.slides & ~self.starts & (speed > STILL * self._unit)
         self.along[turned] = slip[turned] / speed[turned, None]
         return longest
 
@@ -174,7 +188,7 @@ class ContactEvents:
         gap = self._gap[closed]
         slip, b = before[:, 1:], e.baumgarte
         speed = np.linalg.norm(slip, axis=1)
-        moves = speed > np.where(self.starts[closed], self.slow, STILL)
+        moves = speed > np.where(self.starts[closed], self.slow, STILL) * self._unit[closed]
         along = self.along[closed]
         ahead = np.where(np.einsum("pa,pa->p", slip, along) < 0.0, -1.0, 1.0)
         direction = np.where(moves[:, None], (ahead / np.where(moves, speed, 1.0))[:, None] * slip, along)
@@ -297,7 +311,7 @@ class ContactEvents:
         if number >= first + self.points and self.slides[point]:
             slip = self._rates_at(t, q, rates)[point, 1:]
             speed = float(np.linalg.norm(slip))
-            if speed > self.still:  # the slip has changed its direction, and continues
+            if speed > self.still * self._unit[point]:  # the slip has changed its direction, and continues
                 self.along[point] = slip / speed
                 return jump
             self.slides[point] = False
@@ -335,7 +349,7 @@ class ContactEvents:
     ) -> None:
         """Choose and set the regimes of the ``limits`` (nl,) and points ``closed`` (P,) that touch, by the law.
 
-        Points faster than ``slow``, m/s, slide. If ``slow`` is ANY, points that slide continue to do so, and the law is
+        Points faster than ``slow``, in units a second, slide. If ``slow`` is ANY, points that slide continue to do so, and the law is
         solved for the state that the present regimes reach `SOON` later. Raises Blocked if no forces obey the law.
         """
         e, stops, later = self.equations, self.stops, slow == ANY
@@ -351,8 +365,10 @@ class ContactEvents:
         rows, before, free = self._rows_and_accelerations(points)
         E = self._rows_of_impact(numbers, points, rows)[0]
         K, speed = numbers.size + points.size, np.linalg.norm(before[:, 1:], axis=1)
-        moving, slow_start = (self.slides[points] if later else speed > slow), self.starts[points] & later
-        turns = (speed > STILL) & ~slow_start
+        unit = np.concatenate([stops.unit[numbers], self._unit[points]])
+        moving = self.slides[points] if later else speed > slow * unit[numbers.size :]
+        slow_start = self.starts[points] & later
+        turns = (speed > STILL * unit[numbers.size :]) & ~slow_start
         along = np.where(turns[:, None], before[:, 1:] / np.where(turns, speed, 1.0)[:, None], self.along[points])
         along[~moving] = 0.0
         law = ContactLaw(K, numbers.size + np.arange(points.size), self.touching.friction[points])
@@ -362,8 +378,9 @@ class ContactEvents:
         if z is None:
             names = self.contacts.labelled(self.element[[*numbers, *self.limits + points]])
             raise stops.unlawful(names)
-        after, least = S @ z + c, ZERO * (np.abs(c).max(initial=0.0) or 1.0)  # accelerations along the rows
-        stays = after[:K] <= least
+        after, units = S @ z + c, np.concatenate([unit, np.repeat(unit[numbers.size :], 2)])
+        least = ZERO * ((np.abs(c) / units).max(initial=0.0) or 1.0) * units  # accelerations along the rows
+        stays = after[:K] <= least[:K]
         resting = np.zeros_like(limits)
         resting[numbers] = stays[: numbers.size]
         e.hold(resting)
@@ -373,7 +390,7 @@ class ContactEvents:
         self.closed[points] = stays[numbers.size :]
         faster = after[K:].reshape(-1, 2)
         growth = np.linalg.norm(faster, axis=1)
-        starts = ~moving & (growth > least) & (law.friction > 0.0)
+        starts = ~moving & (growth > least[K::2]) & (law.friction > 0.0)
         along[starts] = faster[starts] / growth[starts, None]
         self.along[points] = along
         self.slides[points] = (moving | starts) & self.closed[points]
@@ -419,36 +436,38 @@ class ContactEvents:
         was = np.concatenate([e.held, self.closed])
         e.hold(np.zeros(nl, dtype=np.bool_))
         gap, rate = self.look(t, q, rates)
-        touching = was | (gap[: nl + self.points] <= TOUCHING)
+        touching = was | (gap[: nl + self.points] <= TOUCHING * self.unit[: nl + self.points])
         if number >= 0:
             touching[number] = True
         numbers, points = np.flatnonzero(touching[:nl]), np.flatnonzero(touching[nl:])
         both, K = np.flatnonzero(touching), int(touching.sum())
+        unit = self.unit[both]
+        slow = SLOW * unit
         rows = self._rows[points]
         E, alone, multiplier, side, jacobian = self._rows_of_impact(numbers, points, rows)
         S = E @ E.T
         fixed = np.diag(S)[:K] <= REDUNDANT**2 * alone[:K]
         along = self.touching.along(rows, e.velocity, points)
         u = np.concatenate([rate[both], along[:, 1:].ravel()])
-        if (fixed & (u[:K] < -SLOW)).any():
-            raise self.contacts.contradiction(self.element[both[fixed & (u[:K] < -SLOW)]])
+        if (fixed & (u[:K] < -slow)).any():
+            raise self.contacts.contradiction(self.element[both[fixed & (u[:K] < -slow)]])
         law = ContactLaw(K, numbers.size + np.arange(points.size), self.touching.friction[points])
         restitution = self.restitution[both].copy()
-        lands = number >= nl + self.touching.planes and rate[number] >= -PARTING
+        lands = number >= nl + self.touching.planes and rate[number] >= -PARTING * self.unit[number]
         if number >= 0 and (closing or lands):
             restitution[both == number] = 0.0
 
         def rests(z: np.ndarray, after: np.ndarray) -> np.ndarray:
             first = self._gap_motion(t, q, rates, u[:K], (numbers, points))
             then = self._gap_motion(t, q, rates + e.motion_of(E.T @ z), after[:K], (numbers, points))
-            return are_low(first, then, self.rest, TOUCHING)
+            return are_low(first, then, self.rest * unit, TOUCHING * unit)
 
         passing = np.where(both < nl, ~was[both] & (restitution > 0.0), both >= nl + self.touching.planes)
-        hit = solve_impacts(law, S, u, restitution, was[both], passing, rests)
+        hit = solve_impacts(law, S, u, restitution, was[both], passing, rests, unit)
         held = np.zeros(nl + self.points, dtype=np.bool_)
-        returns = (was[both] | (closing & (both == number))) & (gap[both] < -TOUCHING) & (both < nl)
-        closed = hit.closed | (returns & ((S @ hit.z)[:K] <= SLOW))  # as `Stops` has it
-        parts = ~closed & (hit.rates[:K] > SLOW) & ((both >= nl) | (hit.rates[:K] < SLIGHT))
+        returns = (was[both] | (closing & (both == number))) & (gap[both] < -TOUCHING * unit) & (both < nl)
+        closed = hit.closed | (returns & ((S @ hit.z)[:K] <= slow))  # as `Stops` has it
+        parts = ~closed & (hit.rates[:K] > slow) & ((both >= nl) | (hit.rates[:K] < SLIGHT * unit))
         if parts.any():  # rebounds lower than ``rest`` return at once: they would rock a body that comes to rest
             closed |= parts & rests(hit.z, hit.rates)
             self.look(t, q, rates)

@@ -18,7 +18,7 @@ from varint.methods.reduced.contacts import Blocked
 from varint.methods.reduced.events.law import SLOW, ContactLaw
 from varint.step.limits.impact_rows import rebounds_again
 
-PARTING = 1e-10  # m/s: a rate up to this size is neither approach nor separation
+PARTING = 1e-10  # of `Stops.unit` a second: a rate up to this size is neither approach nor separation
 ROUND_OFF = 1e-13  # rate that counts as zero, over the largest rate before the impacts
 ALIKE = 1e-9  # relative difference of rates that count as equal
 MOST_ROUNDS = 200  # most rounds of impacts at one instant
@@ -46,6 +46,7 @@ def solve_impacts(
     closed: np.ndarray,
     passing: np.ndarray,
     rests: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+    unit: np.ndarray | None = None,
 ) -> Impacts:
     """Return the result of all impacts at one instant.
 
@@ -57,6 +58,7 @@ def solve_impacts(
     passing : (K,) bool, pass impacts on one after the other
     rests : function of the impulses z (n,) and the rates (n,) after them; returns (K,) whose rebound is so low that
         they close
+    unit : (K,) what small gaps are measured in, m or rad, and small rates, a second; 1 if not given
 
     Raises Blocked if no impulses obey the law, or impacts do not end.
     """
@@ -64,8 +66,11 @@ def solve_impacts(
     z, energy = np.zeros(law.count), np.zeros(law.count)
     restitution = np.where(closed & ~passing, 0.0, restitution)
     hits = np.zeros(K, dtype=np.int64)
+    unit = np.ones(K) if unit is None else unit
+    units = np.concatenate([unit, np.repeat(unit[law.normal], 2)])
+    least = ROUND_OFF * (np.abs(rates) / units).max(initial=0.0) * units
     for _ in range(MOST_ROUNDS):
-        taken, rebound = _next_round(u[:K], restitution, closed, passing & (restitution > 0.0))
+        taken, rebound = _next_round(u[:K], restitution, closed, passing & (restitution > 0.0), PARTING * unit)
         if not taken.any():
             return Impacts(z, u, energy, closed)
         impulses, after = _hit(law, S, u, taken, rebound)
@@ -78,24 +83,25 @@ def solve_impacts(
         again = [rebounds_again(*each) for each in zip(restitution.tolist(), hits.tolist(), strict=True)]
         restitution = np.where(again, restitution, 0.0)
         energy += 0.5 * impulses * (u + after)
-        z, u = z + impulses, np.where(np.abs(after) > ROUND_OFF * np.abs(rates).max(), after, 0.0)
-        closed = (taken | closed) & (u[:K] <= SLOW)
+        z, u = z + impulses, np.where(np.abs(after) > least, after, 0.0)
+        closed = (taken | closed) & (u[:K] <= SLOW * unit)
     raise Blocked(f"impacts follow one another without end at one instant, {MOST_ROUNDS} of them")
 
 
 def _next_round(
-    u: np.ndarray, restitution: np.ndarray, closed: np.ndarray, passing: np.ndarray
+    u: np.ndarray, restitution: np.ndarray, closed: np.ndarray, passing: np.ndarray, parting: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which normals (K,) take part in the next impact at the rates ``u`` (K,), and their rebounds (K,), m/s.
 
-    ``restitution``, ``closed``, ``passing``: see `solve_impacts`. No normal takes part if the impacts have ended.
+    ``restitution``, ``closed``, ``passing``: see `solve_impacts`; ``parting`` (K,): `PARTING` in m/s or rad/s. No
+    normal takes part if the impacts have ended.
     """
     closed = closed & ~passing
-    elastic = ~closed & (restitution > 0.0) & (u < -PARTING)
+    elastic = ~closed & (restitution > 0.0) & (u < -parting)
     fastest = -u[elastic].min(initial=0.0)
     hits = elastic & (-u >= fastest * (1.0 - ALIKE))
-    touches = ~closed & ~elastic & ~passing & (u <= PARTING)
-    if not (hits.any() or touches.any() or (closed & (u < -PARTING)).any()):
+    touches = ~closed & ~elastic & ~passing & (u <= parting)
+    if not (hits.any() or touches.any() or (closed & (u < -parting)).any()):
         return np.zeros_like(closed), np.zeros_like(u)
     return closed | hits | touches, np.where(hits, -restitution * u, 0.0)
 

@@ -17,8 +17,10 @@ from varint.methods.reduced.recursions.cones import room, solve_cones
 
 DEPENDENT = 1e-10  # singular value, relative to the largest, up to which rows of equations are redundant
 
-SLOW = 1e-9  # m/s or rad/s: a rate of this size counts as zero
-SLIGHT = 1e-6  # m/s or rad/s: a held limit may keep a rate up to this size, which the closures then remove
+# of `Stops.unit`, a second:
+SLOW = 1e-9  # a rate of this size counts as zero
+SLIGHT = 1e-6  # a held limit may keep a rate up to this size, which the closures then remove
+
 TINY = 1e-12  # number that counts as zero in a complementarity problem, over its largest numbers
 PIVOTS = 50  # most pivots of a complementarity problem, per unknown
 SAME = 1e-7  # difference of accelerations, or rates, over the largest one, up to which two regimes are the same

@@ -21,11 +21,11 @@ class GapMotion(NamedTuple):
     acceleration: np.ndarray
 
 
-def are_low(before: GapMotion, after: GapMotion, rest: float, touching: float) -> np.ndarray:
+def are_low(before: GapMotion, after: GapMotion, rest: np.ndarray, touching: np.ndarray) -> np.ndarray:
     """Return which rebounds (k,) of impacts rise so little that they close.
 
-    ``before``, ``after``: the impacts, without forces of the limits. ``rest``, m or rad: rises below it close, see the
-    module; ``touching``, m or rad: the gap that counts as none.
+    ``before``, ``after``: the impacts, without forces of the limits. ``rest`` (k,), m or rad: rises below it close, see
+    the module; ``touching`` (k,), m or rad: the gap that counts as none.
     """
     change = after.rate - before.rate
     loss = np.where(change > 0.0, before.acceleration - after.acceleration, 0.0)  # by dampers; c / m times the change

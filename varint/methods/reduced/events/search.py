@@ -36,7 +36,7 @@ MOST_EVENTS = 50  # per limit and step, or at one instant
 MOST_SHORTER, SHORTER = 10, 0.25  # how often, and to what share, a step is shortened that met unforeseen features
 TRIALS = 4  # trial steps that correct the instant of an impact
 STALLED = 1e-3  # rate over that at which an exceeded limit returns: a slower one that slows down closes
-EXACT = 1e-13  # m or rad: the instant is not corrected if the gap is smaller
+EXACT = 1e-13  # of `Stops.unit`: the instant is not corrected if the gap is smaller
 SHARE = 4.0 * np.finfo(float).eps  # tolerance of an event's instant, relative to the step
 
 
@@ -88,7 +88,8 @@ def first_event(
             k = int(passed[0])
             low = float(shares[k]), float(margins[k, n])
             margin = partial(_margin, at, n, float(floor[n]))
-            events.append(Event(_crossing(margin, low, float(shares[k + 1])), n))
+            noise = TOUCHING * float(np.abs(margins[:, n]).max() if stops.held[n] else stops.unit[n])
+            events.append(Event(_crossing(margin, low, float(shares[k + 1]), noise), n))
     return min(events, default=None)
 
 
@@ -99,14 +100,14 @@ def _margin(at: Callable[[float], np.ndarray], limit: int, floor: float, share: 
 
 def _bounds(stops: AnyEvents, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
     """Return reference and lower bound (nl,) of the margins; an open limit violated at the start may stay so."""
-    held, first = stops.held, ends.before[0]
-    return np.where(held | (first >= -TOUCHING), 0.0, first), np.where(held, 0.0, -TOUCHING)
+    held, first, least = stops.held, ends.before[0], -TOUCHING * stops.unit
+    return np.where(held | (first >= least), 0.0, first), np.where(held, 0.0, least)
 
 
 def _stalled(stops: AnyEvents, ends: Ends) -> np.ndarray:
     """Return which open limits (nl,) are exceeded and come to rest there, so that no force returns them."""
     (gap, rate), least = ends.before, -STALLED * stops.equations.baumgarte * ends.before[0]
-    return ~stops.held & (gap < -TOUCHING) & (least > 0.0) & (rate < least) & (ends.after[1] < rate)
+    return ~stops.held & (gap < -TOUCHING * stops.unit) & (least > 0.0) & (rate < least) & (ends.after[1] < rate)
 
 
 def _rebounds(stops: AnyEvents, before: tuple[np.ndarray, np.ndarray], number: int) -> bool:
@@ -114,8 +115,8 @@ def _rebounds(stops: AnyEvents, before: tuple[np.ndarray, np.ndarray], number: i
 
     ``before``: margins and rates of the gaps (nl,) there. Then it has its impact as within a step.
     """
-    gap, rate = (values[number] for values in before)
-    return bool(not stops.held[number] and abs(gap) <= TOUCHING and rate < -SLOW)
+    (gap, rate), unit = (values[number] for values in before), stops.unit[number]
+    return bool(not stops.held[number] and abs(gap) <= TOUCHING * unit and rate < -SLOW * unit)
 
 
 def _lowest(ends: Ends) -> np.ndarray:
@@ -126,10 +127,10 @@ def _lowest(ends: Ends) -> np.ndarray:
     return (a + s * (p + s * (3.0 * (b - a) - 2.0 * p - q + s * (p + q - 2.0 * (b - a))))).min(axis=0)
 
 
-def _crossing(margin: Callable[[float], float], low: tuple[float, float], high: float) -> float:
+def _crossing(margin: Callable[[float], float], low: tuple[float, float], high: float, noise: float) -> float:
     """Return the share below ``high`` at which ``margin`` falls through zero; 0 if no positive margin is found.
 
-    ``low``: a share below ``high`` and the margin there.
+    ``low``: a share below ``high`` and the margin there. ``noise``: the margin that counts as none.
     """
     share, value = low
     trial = high
@@ -140,7 +141,7 @@ def _crossing(margin: Callable[[float], float], low: tuple[float, float], high: 
             return brentq(partial(_known_at, share, value, margin), share, high, xtol=SHARE, rtol=SHARE)
         share = trial = 0.5 * trial
         value = margin(share)
-        if value < -TOUCHING:
+        if value < -noise:
             high = share
     return 0.0
 
@@ -265,7 +266,7 @@ def _step_to(i: Adaptive, stops: AnyEvents, event: Event, start: tuple, size: fl
         if i.failure or i.t < end:  # error control has cut the step: the next one locates the event
             return False
         gap, rate = (values[event.number] for values in stops.look(i.t, *i.motion(i.y)))
-        exact = held or abs(gap) <= EXACT or rate >= 0.0 or not 0.0 < size - gap / rate < 2.0 * size
+        exact = held or abs(gap) <= EXACT * stops.unit[event.number] or rate >= 0.0 or not 0.0 < size - gap / rate < 2.0 * size
         if exact or trial == TRIALS - 1:
             break
         size -= gap / rate

@@ -15,7 +15,7 @@ ReducedEvents = OneSidedEvents | ContactEvents
 def events_of(equations: Equations, rest: float = TOUCHING, by_rates: bool = False) -> ReducedEvents | None:
     """Return the events of ``equations``, or None if they have no hard limits and contacts.
 
-    ``rest``, m or rad: a rebound that rises by less closes. ``by_rates``: the integrator keeps rows of limits in
+    ``rest``, in `Stops.unit`: a rebound that rises by less closes. ``by_rates``: the integrator keeps rows of limits in
     contact by rates, not by accelerations.
     """
     plan = equations.compiled.plan

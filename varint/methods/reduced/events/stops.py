@@ -24,8 +24,9 @@ from varint.methods.reduced.events.rebounds import GapMotion, are_low
 from varint.methods.reduced.inverse import InverseDynamics
 from varint.methods.reduced.saddle import REDUNDANT
 from varint.step.limits.gaps import evaluate_gaps
+from varint.step.limits.rows import FAR
 
-TOUCHING = 1e-11  # m or rad: a gap up to this counts as closed
+TOUCHING = 1e-11  # of `Stops.unit`: a gap up to this counts as closed
 SOON = 1e-6  # s: step of the forward difference for accelerations of gaps, and of shapes that change features
 
 
@@ -44,8 +45,10 @@ class Jump(NamedTuple):
 class Stops:
     """The hard limits of ``equations``; which of them are in contact is ``equations.held``.
 
-    ``contacts``: layout of the recorded impulses. ``rest``, m or rad: a limit whose rebound would rise by less stays in
-    contact. ``by_rates``: the integrator enforces constraint rows of limits on rates, not on accelerations.
+    ``contacts``: layout of the recorded impulses. ``unit`` (nl,): what small gaps are measured in, and small rates, a
+    second: the size of the parts, m, more far from the origin, whose round-off gaps have; or 1 rad. ``rest``, in units:
+    a limit whose rebound would rise by less stays in contact. ``by_rates``: the integrator enforces constraint rows of
+    limits on rates, not on accelerations.
     """
 
     def __init__(self, equations: Equations, rest: float = TOUCHING, by_rates: bool = False) -> None:
@@ -55,6 +58,8 @@ class Stops:
         self.sign, self.restitution, self.element = limits.sign, limits.restitution, limits.element
         self.scale = plan.rows.scale[plan.measures.row[limits.measure]]
         self.side = plan.measures.body[limits.measure]
+        self._size = equations.compiled.length / self.scale  # angular rows have the size of the parts as their scale
+        self._lengthy, self.unit = self.scale == 1.0, self._size.copy()
         self._gap, self._gradient = np.zeros(len(self)), np.zeros((len(self), 2, 6))
         self._inverse = InverseDynamics(equations) if self.contacts.driven else None
         equations.held = np.zeros(len(self), dtype=np.bool_)
@@ -123,7 +128,7 @@ class Stops:
     @property
     def exceeded(self) -> set[int]:
         """Return the numbers of the limits that the last evaluated pose exceeds; such a start returns gradually."""
-        return set(np.flatnonzero(self._gap < -TOUCHING).tolist())
+        return set(np.flatnonzero(self._gap < -TOUCHING * self.unit).tolist())
 
     def unlawful(self, names: str) -> Blocked:
         """Return the error for stops and contacts, with the labels ``names``, whose forces have no lawful solution."""
@@ -141,6 +146,8 @@ class Stops:
         e.place_and_move(q, rates)
         e.count_turns()
         evaluate_gaps(e.compiled.plan, e.ws, e.position, e.rotation, self._gap, self._gradient)
+        distance = np.where(self._lengthy, np.abs(e.position[self.side]).max(axis=(1, 2), initial=0.0), 0.0)
+        self.unit = np.maximum(self._size, FAR * distance)
         motion = np.vstack([e.velocity, np.zeros(6)])[self.side]
         return self._gap.copy(), -self.sign * np.einsum("nsk,nsk->n", self._gradient, motion)
 
@@ -193,7 +200,7 @@ class Stops:
         else:
             e.hold(np.zeros_like(was))
             gap, _ = self.look(t, q, rates)
-            touching = was | (gap <= TOUCHING)
+            touching = was | (gap <= TOUCHING * self.unit)
             if limit >= 0:
                 touching[limit] = True
             jump, resting = self._impact(t, q, rates, np.flatnonzero(touching), was, limit if closing else -1)
@@ -233,12 +240,13 @@ class Stops:
         """
         e, resting = self.equations, np.zeros_like(was)
         gap, before = (values[touching] for values in self.look(t, q, rates))
+        unit, slow = self.unit[touching], SLOW * self.unit[touching]
         jacobian = -self.sign[touching, None, None] * self._gradient[touching]
         E, alone, multiplier = e.impulse_motions(self.side[touching], jacobian)
         S = E @ E.T
         fixed = np.diag(S) <= REDUNDANT**2 * alone  # by loops or prescribed joints
-        if (fixed & (before < -SLOW)).any():
-            raise self.contacts.contradiction(self.element[touching[fixed & (before < -SLOW)]])
+        if (fixed & (before < -slow)).any():
+            raise self.contacts.contradiction(self.element[touching[fixed & (before < -slow)]])
         free = np.flatnonzero(~fixed)
         restitution, z = np.where(touching == closing, 0.0, self.restitution[touching]), np.zeros(touching.size)
 
@@ -250,20 +258,20 @@ class Stops:
             numbers, changed = touching[free], rates + motion(impulses)
             first = GapMotion(before[free], self._accelerations(t, q, rates, before[free], numbers))
             then = GapMotion(after, self._accelerations(t, q, changed, after, numbers))
-            return are_low(first, then, self.rest, TOUCHING)
+            return are_low(first, then, self.rest * unit[free], TOUCHING * unit[free])
 
         law = ContactLaw(free.size, np.zeros(0, dtype=np.int64), np.zeros(0))
         S_free, held = S[np.ix_(free, free)], was[touching[free]]
         passing = ~held & (restitution[free] > 0.0)
-        hit = solve_impacts(law, S_free, before[free], restitution[free], held, passing, rests)
+        hit = solve_impacts(law, S_free, before[free], restitution[free], held, passing, rests, unit[free])
         after, energy, closed = before.copy(), np.zeros(touching.size), np.zeros(touching.size, dtype=np.bool_)
         z[free], after[free], energy[free], closed[free] = hit
-        separating = ~closed & ~fixed & (after > SLOW) & (after < SLIGHT)
+        separating = ~closed & ~fixed & (after > slow) & (after < SLIGHT * unit)
         if separating.any():
             closed[free] |= separating[free] & rests(hit.z, hit.rates)
-        back = np.where(gap < -TOUCHING, -e.baumgarte * gap, 0.0)
+        back = np.where(gap < -TOUCHING * unit, -e.baumgarte * gap, 0.0)
         returns = (was[touching] | (touching == closing)) & (back > 0.0)
-        returns &= after <= before + SLOW  # no other impact drives it faster
+        returns &= after <= before + slow  # no other impact drives it faster
         closed |= ~fixed & returns
         back[~closed] = 0.0
         if self.by_rates and back.any():
@@ -273,7 +281,7 @@ class Stops:
             lift = S_free @ push
             energy[free] += push * (after[free] + 0.5 * lift)
             z[free] += push
-            lifted = closed[free] & (back[free] == 0.0) & (lift > SLOW)  # opened by the return of another limit
+            lifted = closed[free] & (back[free] == 0.0) & (lift > slow[free])  # opened by the return of another limit
             if lifted.any():
                 closed[free] &= ~lifted | rests(z[free], after[free] + lift)
         self.look(t, q, rates)
@@ -289,7 +297,7 @@ class Stops:
         """
         gap, speed = (values[numbers] for values in self.look(t, q, rates))
         b = self.equations.baumgarte
-        back = np.where(gap < -TOUCHING, b * (2.0 * speed + b * gap), 0.0)
+        back = np.where(gap < -TOUCHING * self.unit[numbers], b * (2.0 * speed + b * gap), 0.0)
         return self._accelerations(t, q, rates, speed, numbers) + back
 
     def _accelerations(

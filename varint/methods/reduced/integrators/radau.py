@@ -52,9 +52,8 @@ class RadauIIA(Adaptive):
         body that floats, without end. On works and impulses nothing depends.
         """
         e, slope, J = self.equations, self._slope(t, y), np.zeros((y.size, y.size))
-        turns = np.abs(e.work.subspace[:, :3]).max(axis=1) > 0.0
         sizes = np.ones(y.size)
-        sizes[: 2 * e.nq] = np.tile(np.where(turns, 1.0, e.compiled.length), 2)
+        sizes[: 2 * e.nq] = np.tile(e.coordinate_sizes, 2)
         for i in (*range(2 * e.nq), *range(2 * e.nq + e.ne, self.own)):
             shifted = y.copy()
             shifted[i] += SHIFT * max(abs(y[i]), sizes[i])
