@@ -20,6 +20,7 @@ import numpy as np
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.inverse import InverseDynamics
 from varint.methods.reduced.saddle import Sizes, solve_saddle
+from varint.step.sizes import unit_of_length
 
 Motion = tuple[np.ndarray, np.ndarray]  # coordinates and rates (nq,)
 ALPHA = 1.0 - np.sqrt(0.5)
@@ -54,7 +55,7 @@ class Stages:
         nothing then cancels as s gets small.
         """
         inverse, free = self.inverse, ~self.equations.driven_columns
-        whole = self.equations.coordinate_sizes
+        whole = self.equations.coordinate_sizes(unit_of_length(self.equations.compiled.length))
         size = whole[free]
         given_x, given_rates, given_second = self.equations.imposed(t, guess, guess)
         self.equations.integrate_from(integral, s)
@@ -108,9 +109,14 @@ class Stages:
 
 
 def row_sizes(equations: Equations, G: np.ndarray) -> np.ndarray:
-    """Return the sizes (m,) of the rows ``G`` (m, n), by coordinates of size one: of loops, m, and of couplings."""
-    sizes = np.full(len(G), equations.compiled.length)
-    sizes[len(equations.closures) :] = np.abs(G[len(equations.closures) :]).max(axis=1, initial=0.0)
+    """Return the sizes (m,) of the rows ``G`` (m, n), by coordinates of size one: of loops, m, and of couplings.
+
+    They are one where the size of the parts is ordinary (step/sizes.py): such rows are of order one.
+    """
+    unit = unit_of_length(equations.compiled.length)
+    sizes = np.full(len(G), unit)
+    if unit != 1.0:
+        sizes[len(equations.closures) :] = np.abs(G[len(equations.closures) :]).max(axis=1, initial=0.0)
     sizes[sizes == 0.0] = 1.0
     return sizes
 

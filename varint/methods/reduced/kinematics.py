@@ -84,11 +84,10 @@ class TreeKinematics:
     def nodes(self) -> TreeNodes:
         return self.tree.nodes
 
-    @property
-    def coordinate_sizes(self) -> np.ndarray:
-        """Return the sizes (nq,) of coordinates, after `place`: 1 rad of those that turn, else the size of the parts, m."""
+    def coordinate_sizes(self, length: float) -> np.ndarray:
+        """Return the sizes (nq,) of coordinates, after `place`: 1 rad of turns, ``length`` m of slides."""
         turns = np.abs(self.work.subspace[:, :3]).max(axis=1, initial=0.0) > 0.0
-        return np.where(turns, 1.0, self.compiled.length)
+        return np.where(turns, 1.0, length)
 
     def in_charts(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return ``q``, ``rates`` (nq,) in the charts of the tree, from rotation vectors."""

@@ -22,6 +22,7 @@ from varint.methods.reduced.implicit import (
 )
 from varint.methods.reduced.mesh_dynamics import MeshInverse
 from varint.methods.reduced.saddle import Sizes, solve_saddle
+from varint.step.sizes import unit_of_length
 
 
 class MeshStages(Stages):
@@ -95,7 +96,8 @@ class MeshStages(Stages):
         A, C = inverse.derivatives(1.0, 1.0 / s, 1.0 / s**2)
         mass = np.repeat(inverse.meshes.mass[inverse.meshes.free], 3)
         diagonal = inverse.stiffness.free.diagonal() + mass / s**2
-        G, coordinates = inverse.rows() if sigma.size else C, self.equations.coordinate_sizes[moves]
+        G, unit = inverse.rows() if sigma.size else C, unit_of_length(self.equations.compiled.length)
+        coordinates = self.equations.coordinate_sizes(unit)[moves]
         sizes = Sizes(coordinates, row_sizes(self.equations, G[:, moves] * coordinates))
         size = size_of_residual(A, tau, sigma, moves, sizes) + float(np.sum(missed**2 / np.abs(diagonal)))
         pull = inverse.stiffness.mixed @ inverse.along_joints()[:, moves]

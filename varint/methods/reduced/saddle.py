@@ -34,8 +34,8 @@ def solve_saddle(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return x (n,), y (m,) with A x - G^T y = a, C x = c; least in size where rows are redundant.
 
-    ``A`` (n, n): a mass matrix and more; ``G``, ``C`` (m, n): rows of order one, in ``sizes`` if given. Rows are weighted
-    by the size of A.
+    ``A`` (n, n): a mass matrix and more; ``G``, ``C`` (m, n): rows of order one, in ``sizes`` if given. Rows are
+    weighted by the size of A.
     """
     n, m = C.shape[1], C.shape[0]
     if not m:

@@ -75,7 +75,8 @@ class Variational(Method):
     scheme : str, optional
         Its name, in place of the order: `varint.methods.variational.schemes.SCHEMES` lists them.
     tol : float
-        Largest residual of a step, m/s; a joint may be off by ``tol * dt`` metres.
+        Largest residual of a step, m/s; a joint may be off by ``tol * dt`` metres. Parts that move by nanometres a
+        second need a smaller one.
     adaptive : bool or float
         Whether the steps follow the motion: ``dt`` is then about the longest one, and the fastest body turns by about
         0.1 rad in a step, 0.05 at order 2, or by so many rad as are given. They stay reversible (docs/runs.md). Inputs

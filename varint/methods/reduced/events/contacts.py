@@ -26,7 +26,7 @@ from varint.methods.reduced.events.rebounds import GapMotion, are_low
 from varint.methods.reduced.events.stops import SOON, TOUCHING, Jump, Stops
 from varint.methods.reduced.recursions import kinematic_recursions as kinematics
 from varint.methods.reduced.saddle import REDUNDANT
-from varint.step.limits.rows import FAR
+from varint.step.sizes import unit_of_length
 
 # of `ContactEvents.unit`, a second:
 STILL, COARSE = 1e-9, 1e3  # slip below which it has no direction; at the end of sliding: or below COARSE rest
@@ -57,6 +57,8 @@ class ContactEvents:
         self.contacts, self.rest = self.stops.contacts, self.stops.rest
         self.touching = ContactPoints(equations, self.contacts.ground)
         self.limits, self.points = len(self.stops), len(self.touching)
+        self._unit = np.full(self.points, unit_of_length(equations.compiled.length))
+        self.unit = np.concatenate([self.stops.unit, self._unit, np.ones(self.points + self.touching.shapes)])
         self.element = np.concatenate([self.stops.element, self.touching.element])
         self.still = max(STILL, COARSE * rest)
         self.slow = max(STILL, (STARTING * rest) ** (2.0 / 3.0))
@@ -67,17 +69,6 @@ class ContactEvents:
 
     def __len__(self) -> int:
         return self.limits + 2 * self.points + self.touching.shapes
-
-    @property
-    def unit(self) -> np.ndarray:
-        """Return the units (n,) of small gaps, m or rad, at the present pose; 1 for the other margins."""
-        return np.concatenate([self.stops.unit, self._unit, np.ones(self.points + self.touching.shapes)])
-
-    @property
-    def _unit(self) -> np.ndarray:
-        """Return the units (P,) of gaps of points, m."""
-        distance = np.abs(self.equations.position[self.touching.side]).max(axis=(1, 2), initial=0.0)
-        return np.maximum(self.equations.compiled.length, FAR * distance)
 
     @property
     def size(self) -> int:
@@ -349,8 +340,9 @@ class ContactEvents:
     ) -> None:
         """Choose and set the regimes of the ``limits`` (nl,) and points ``closed`` (P,) that touch, by the law.
 
-        Points faster than ``slow``, in units a second, slide. If ``slow`` is ANY, points that slide continue to do so, and the law is
-        solved for the state that the present regimes reach `SOON` later. Raises Blocked if no forces obey the law.
+        Points faster than ``slow``, in units a second, slide. If ``slow`` is ANY, points that slide continue to do so,
+        and the law is solved for the state that the present regimes reach `SOON` later. Raises Blocked if no forces
+        obey the law.
         """
         e, stops, later = self.equations, self.stops, slow == ANY
         if later:

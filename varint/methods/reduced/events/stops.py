@@ -24,7 +24,7 @@ from varint.methods.reduced.events.rebounds import GapMotion, are_low
 from varint.methods.reduced.inverse import InverseDynamics
 from varint.methods.reduced.saddle import REDUNDANT
 from varint.step.limits.gaps import evaluate_gaps
-from varint.step.limits.rows import FAR
+from varint.step.sizes import unit_of_length
 
 TOUCHING = 1e-11  # of `Stops.unit`: a gap up to this counts as closed
 SOON = 1e-6  # s: step of the forward difference for accelerations of gaps, and of shapes that change features
@@ -46,9 +46,8 @@ class Stops:
     """The hard limits of ``equations``; which of them are in contact is ``equations.held``.
 
     ``contacts``: layout of the recorded impulses. ``unit`` (nl,): what small gaps are measured in, and small rates, a
-    second: the size of the parts, m, more far from the origin, whose round-off gaps have; or 1 rad. ``rest``, in units:
-    a limit whose rebound would rise by less stays in contact. ``by_rates``: the integrator enforces constraint rows of
-    limits on rates, not on accelerations.
+    second: `unit_of_length` of the parts, m, or 1 rad. ``rest``, in units: a limit whose rebound would rise by less
+    stays in contact. ``by_rates``: the integrator enforces constraint rows of limits on rates, not on accelerations.
     """
 
     def __init__(self, equations: Equations, rest: float = TOUCHING, by_rates: bool = False) -> None:
@@ -58,8 +57,7 @@ class Stops:
         self.sign, self.restitution, self.element = limits.sign, limits.restitution, limits.element
         self.scale = plan.rows.scale[plan.measures.row[limits.measure]]
         self.side = plan.measures.body[limits.measure]
-        self._size = equations.compiled.length / self.scale  # angular rows have the size of the parts as their scale
-        self._lengthy, self.unit = self.scale == 1.0, self._size.copy()
+        self.unit = np.where(self.scale == 1.0, unit_of_length(equations.compiled.length), 1.0)  # rows in m have 1
         self._gap, self._gradient = np.zeros(len(self)), np.zeros((len(self), 2, 6))
         self._inverse = InverseDynamics(equations) if self.contacts.driven else None
         equations.held = np.zeros(len(self), dtype=np.bool_)
@@ -146,8 +144,6 @@ class Stops:
         e.place_and_move(q, rates)
         e.count_turns()
         evaluate_gaps(e.compiled.plan, e.ws, e.position, e.rotation, self._gap, self._gradient)
-        distance = np.where(self._lengthy, np.abs(e.position[self.side]).max(axis=(1, 2), initial=0.0), 0.0)
-        self.unit = np.maximum(self._size, FAR * distance)
         motion = np.vstack([e.velocity, np.zeros(6)])[self.side]
         return self._gap.copy(), -self.sign * np.einsum("nsk,nsk->n", self._gradient, motion)
 

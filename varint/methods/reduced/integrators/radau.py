@@ -53,7 +53,7 @@ class RadauIIA(Adaptive):
         """
         e, slope, J = self.equations, self._slope(t, y), np.zeros((y.size, y.size))
         sizes = np.ones(y.size)
-        sizes[: 2 * e.nq] = np.tile(e.coordinate_sizes, 2)
+        sizes[: 2 * e.nq] = np.tile(e.coordinate_sizes(e.compiled.length), 2)
         for i in (*range(2 * e.nq), *range(2 * e.nq + e.ne, self.own)):
             shifted = y.copy()
             shifted[i] += SHIFT * max(abs(y[i]), sizes[i])
