@@ -26,7 +26,6 @@ from varint.methods.reduced.events.rebounds import GapMotion, are_low
 from varint.methods.reduced.events.stops import SOON, TOUCHING, Jump, Stops
 from varint.methods.reduced.recursions import kinematic_recursions as kinematics
 from varint.methods.reduced.saddle import REDUNDANT
-from varint.step.sizes import unit_of_length
 
 # of `ContactEvents.unit`, a second:
 STILL, COARSE = 1e-9, 1e3  # slip below which it has no direction; at the end of sliding: or below COARSE rest
@@ -57,9 +56,8 @@ class ContactEvents:
         self.contacts, self.rest = self.stops.contacts, self.stops.rest
         self.touching = ContactPoints(equations, self.contacts.ground)
         self.limits, self.points = len(self.stops), len(self.touching)
-        self._unit = np.full(self.points, unit_of_length(equations.compiled.length))
-        self.unit = np.concatenate([self.stops.unit, self._unit, np.ones(self.points + self.touching.shapes)])
         self.element = np.concatenate([self.stops.element, self.touching.element])
+        self.unit = np.concatenate([self.stops.unit, self.touching.unit, np.ones(self.points + self.touching.shapes)])
         self.still = max(STILL, COARSE * rest)
         self.slow = max(STILL, (STARTING * rest) ** (2.0 / 3.0))
         self.closed, self.slides, self.starts = np.zeros((3, self.points), dtype=np.bool_)
@@ -131,8 +129,8 @@ class ContactEvents:
             return longest
         slip = self._rates_at(t, q, rates)[:, 1:]
         speed = np.linalg.norm(slip, axis=1)
-        self.starts &= self.slides & (speed < self.slow * self._unit)
-        turned = self.slides & ~self.starts & (speed > STILL * self._unit)
+        self.starts &= self.slides & (speed < self.slow * self.touching.unit)
+        turned = self.slides & ~self.starts & (speed > STILL * self.touching.unit)
         self.along[turned] = slip[turned] / speed[turned, None]
         return longest
 
@@ -179,7 +177,7 @@ class ContactEvents:
         gap = self._gap[closed]
         slip, b = before[:, 1:], e.baumgarte
         speed = np.linalg.norm(slip, axis=1)
-        moves = speed > np.where(self.starts[closed], self.slow, STILL) * self._unit[closed]
+        moves = speed > np.where(self.starts[closed], self.slow, STILL) * self.touching.unit[closed]
         along = self.along[closed]
         ahead = np.where(np.einsum("pa,pa->p", slip, along) < 0.0, -1.0, 1.0)
         direction = np.where(moves[:, None], (ahead / np.where(moves, speed, 1.0))[:, None] * slip, along)
@@ -220,15 +218,8 @@ class ContactEvents:
         Also the multipliers (3 p + 1, row_count) of loops with each, and, as the last row, the present ones.
         """
         present = self.equations.multiplier.copy()
-        E, _, multiplier = self.equations.impulse_motions(*self._sides_and_jacobians(points, rows))
+        E, _, multiplier = self.equations.impulse_motions(*self.touching.sides_and_jacobians(points, rows))
         return E, np.vstack([multiplier, present])
-
-    def _sides_and_jacobians(self, points: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return bodies (3 p, 2) and Jacobians (3 p, 2, 6) of ``rows`` (p, 2, 3, 6) of ``points``, normals first."""
-        side = self.touching.side[points]
-        both = np.swapaxes(rows, 1, 2)
-        jacobian = np.concatenate([both[:, 0], both[:, 1:].reshape(-1, 2, 6)])
-        return np.concatenate([side, np.repeat(side, 2, axis=0)]), jacobian
 
     def _rates_at(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """Return the rates (P, 3), m/s, of the points along their rows; write ``_gap`` and ``_rows``.
@@ -248,8 +239,7 @@ class ContactEvents:
         """Return the gaps of limits and points, m or rad, and their rates, each (n,); 1 and 0 for the other margins."""
         gap, rate = self.stops.look(t, q, rates)
         of_points = self._rates_at(t, q, rates)[:, 0]
-        rest = np.zeros(self.points)
-        others = np.ones(self.touching.shapes)
+        rest, others = np.zeros(self.points), np.ones(self.touching.shapes)
         gap = np.concatenate([gap, self._gap, rest + 1.0, others])
         return gap, np.concatenate([rate, of_points, rest, 0.0 * others])
 
@@ -302,7 +292,7 @@ class ContactEvents:
         if number >= first + self.points and self.slides[point]:
             slip = self._rates_at(t, q, rates)[point, 1:]
             speed = float(np.linalg.norm(slip))
-            if speed > self.still * self._unit[point]:  # the slip has changed its direction, and continues
+            if speed > self.still * self.touching.unit[point]:  # the slip has changed its direction, and continues
                 self.along[point] = slip / speed
                 return jump
             self.slides[point] = False
@@ -350,14 +340,12 @@ class ContactEvents:
             t, q, rates = t + SOON, q + SOON * (rates + 0.5 * SOON * second), rates + SOON * second
         e.hold(np.zeros_like(limits))
         numbers, points = np.flatnonzero(limits), np.flatnonzero(closed)
-        free_limits = np.zeros(0)
-        if numbers.size:
-            free_limits = stops.accelerations_of_free(t, q, rates, numbers)
+        free_limits = stops.accelerations_of_free(t, q, rates, numbers) if numbers.size else np.zeros(0)
         e.acceleration(t, q, rates)
         rows, before, free = self._rows_and_accelerations(points)
         E = self._rows_of_impact(numbers, points, rows)[0]
         K, speed = numbers.size + points.size, np.linalg.norm(before[:, 1:], axis=1)
-        unit = np.concatenate([stops.unit[numbers], self._unit[points]])
+        unit = np.concatenate([stops.unit[numbers], self.touching.unit[points]])
         moving = self.slides[points] if later else speed > slow * unit[numbers.size :]
         slow_start = self.starts[points] & later
         turns = (speed > STILL * unit[numbers.size :]) & ~slow_start
@@ -368,8 +356,7 @@ class ContactEvents:
         S = E @ E.T
         z = law.solve(S, c, moving, along)
         if z is None:
-            names = self.contacts.labelled(self.element[[*numbers, *self.limits + points]])
-            raise stops.unlawful(names)
+            raise stops.unlawful(self.contacts.labelled(self.element[[*numbers, *self.limits + points]]))
         after, units = S @ z + c, np.concatenate([unit, np.repeat(unit[numbers.size :], 2)])
         least = ZERO * ((np.abs(c) / units).max(initial=0.0) or 1.0) * units  # accelerations along the rows
         stays = after[:K] <= least[:K]
@@ -411,7 +398,7 @@ class ContactEvents:
         Rows of the limits ``numbers``, of the normals of ``points``, then across these; call after `look`.
         """
         e, stops = self.equations, self.stops
-        side, jacobian = self._sides_and_jacobians(points, rows)
+        side, jacobian = self.touching.sides_and_jacobians(points, rows)
         side = np.concatenate([stops.side[numbers], side])
         of_limits = -stops.sign[numbers, None, None] * stops._gradient[numbers]
         jacobian = np.concatenate([of_limits, jacobian])
@@ -474,9 +461,8 @@ class ContactEvents:
     ) -> GapMotion:
         """Return the motion of the gaps of the limits and points ``who``, which have the rates ``along`` (K,)."""
         numbers, points = who
-        faster = np.zeros(0)
-        if numbers.size:
-            faster = self.stops._accelerations(t, q, rates, along[: numbers.size], numbers)
+        speed = along[: numbers.size]
+        faster = self.stops._accelerations(t, q, rates, speed, numbers) if numbers.size else np.zeros(0)
         self.equations.acceleration(t, q, rates)
         return GapMotion(along, np.append(faster, self._rows_and_accelerations(points)[2][:, 0]))
 

@@ -9,6 +9,7 @@ from varint.methods.reduced.bearing_friction import cross
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.ground import Ground
 from varint.step.contacts.readings import check_features, overlooks_features, read_features, seek_features
+from varint.step.sizes import unit_of_length
 
 # arrays of the workspace's contacts that describe the slots, and the lists of shapes that are near each other
 SLOTS = ("kind", "key", "swapped", "place", "axis", "size")
@@ -21,6 +22,7 @@ class ContactPoints:
     friction, restitution : (P,) coefficients
     element : (P,) number of the element of each
     side : (P, 2) kernel slots of the two bodies, nb for the world
+    unit : (P,) what small gaps are measured in, m, and small rates, a second: `unit_of_length` of the parts
     """
 
     def __init__(self, equations: Equations, ground: Ground) -> None:
@@ -28,6 +30,7 @@ class ContactPoints:
         contacts = equations.compiled.plan.contacts
         self.friction, self.restitution, self.element = contacts.friction, contacts.restitution, contacts.element
         self.side = np.stack([contacts.body, contacts.other], axis=1)
+        self.unit = np.full(len(self), unit_of_length(equations.compiled.length))
         self.shapes = len(self) - self.planes
         self._gap, self._bend = np.zeros(self.shapes), np.zeros((self.shapes, 3))
         self._rows = np.zeros((self.shapes, 2, 3, 6))
@@ -83,6 +86,13 @@ class ContactPoints:
         with_world = np.vstack([motion, np.zeros(6)])
         first, second = (with_world[self.side[points, s]] for s in range(2))
         return np.einsum("pak,pk->pa", rows[:, 0], first) + np.einsum("pak,pk->pa", rows[:, 1], second)
+
+    def sides_and_jacobians(self, points: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return bodies (3 p, 2) and Jacobians (3 p, 2, 6) of ``rows`` (p, 2, 3, 6) of ``points``, normals first."""
+        side = self.side[points]
+        both = np.swapaxes(rows, 1, 2)
+        jacobian = np.concatenate([both[:, 0], both[:, 1:].reshape(-1, 2, 6)])
+        return np.concatenate([side, np.repeat(side, 2, axis=0)]), jacobian
 
     def bends(self, points: np.ndarray) -> np.ndarray:
         """Return accelerations (p, 3), m/s^2, along the rows of ``points`` (p,) that velocities cause; after `read`."""

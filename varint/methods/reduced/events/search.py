@@ -266,12 +266,8 @@ def _step_to(i: Adaptive, stops: AnyEvents, event: Event, start: tuple, size: fl
         if i.failure or i.t < end:  # error control has cut the step: the next one locates the event
             return False
         gap, rate = (values[event.number] for values in stops.look(i.t, *i.motion(i.y)))
-        exact = (
-            held
-            or abs(gap) <= EXACT * stops.unit[event.number]
-            or rate >= 0.0
-            or not 0.0 < size - gap / rate < 2.0 * size
-        )
+        exact = held or abs(gap) <= EXACT * stops.unit[event.number]
+        exact = exact or rate >= 0.0 or not 0.0 < size - gap / rate < 2.0 * size
         if exact or trial == TRIALS - 1:
             break
         size -= gap / rate
