@@ -11,7 +11,6 @@ import numpy as np
 
 from varint.base.numba import STATE, role_arrays, spans_of, word_of
 from varint.step.collocation.records import NodeWorkspace
-from varint.step.collocation.steps import GIVEN
 from varint.step.collocation.stops import (
     STOPS,
     TRIAL,
@@ -174,23 +173,10 @@ class PartedStep:
         march = self.march
         march.drop_start_values()
         status = march.take_part(self.width * done, self.width * part, self.counts)
-        if status == CONVERGED and march.work.closures.multiplier.any():
-            status = self._refine(done, part)
         seen, expected = march.work.meets.tolist()
         if status == CONVERGED and seen == UNRESOLVED:
             status = NOT_CONVERGED
         return status, seen, expected
-
-    def _refine(self, done: float, part: float) -> int:
-        """Take a part again from its solution; return the status.
-
-        Where rows alone determine the coordinates, these are found before the impulses, which do work.
-        """
-        work = self.march.work
-        by, impulses = work.by.copy(), work.closures.multiplier.copy()
-        self._back()
-        work.by[:], work.closures.multiplier[:], work.known[0] = by, impulses, GIVEN
-        return self.march.take_part(self.width * done, self.width * part, self.counts)
 
     def _judge(self, part: float, longest: float, expected: float) -> tuple[int, float]:
         """Return the verdict on a part that was taken, and the share of the step to try next."""

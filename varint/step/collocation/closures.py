@@ -459,3 +459,13 @@ def move_multipliers(plan, closures, work):
     for r in range(work.closures.row.size):
         if not is_effort(plan, work.closures, closures.rows[0] + r // q):
             work.closures.multiplier[r] += work.closures.row[r]
+
+
+@njit
+def change_of_multipliers(plan, closures, work):
+    """Return the largest of the last increments of the multipliers (closed,) as a share of the largest of these."""
+    own, change, size, q = work.closures, 0.0, 0.0, work.position.shape[0] - 1
+    for r in range(own.row.size):
+        if not is_effort(plan, own, closures.rows[0] + r // q):
+            change, size = max(change, abs(own.row[r])), max(size, abs(own.multiplier[r]))
+    return change / max(size, 1e-300)

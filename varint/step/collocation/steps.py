@@ -26,6 +26,7 @@ from varint.base.numba import Float2, Float3, Float4, natural, njit
 from varint.mathematics.sums import two_sum
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
 from varint.step.collocation.closures import (
+    change_of_multipliers,
     finish_closures,
     move_multipliers,
     place_closures,
@@ -51,6 +52,7 @@ SHARED = 0.05  # the next increment takes the same factors where the last one wa
 ENOUGH = 1e-17  # rad: an increment below that is left out
 TINY = 1e-300  # of a divisor
 SMALL, STALLED = 1e-11, 0.3  # rad, and share of the increment before: increments that are round-off
+STALE = 1e-10  # share of the multipliers that factors of another iterate may leave in them
 START_AHEAD = 2  # steps before coordinates are extrapolated
 GIVEN = -1  # of ``known``: the coordinates at the nodes of the next step are start values already
 TILT = 0.3  # rad, of the second angle of a ball: from there on its angles are counted anew
@@ -266,14 +268,17 @@ def solve_step(plan, ws, tree, closures, rule, work, given, h):
     """Find ``work.by`` (s, nl) of a step of ``h`` s, inputs ``given`` (s, ne). Returns status and iterations."""
     # factors stay while increments shrink fast; the last increment is one that leaves less than ENOUGH. In loops the
     # efforts have to shrink as fast. Without start values multipliers are far off where the coordinates are not: what
-    # they leave shows in the third increment
+    # they leave shows in the third increment. Where rows alone determine the coordinates, increments say nothing of
+    # the multipliers: factors of an iterate that is ``drift`` away leave about this share of their last change
     few = 2 if 0 <= work.known[0] < START_AHEAD else 1
     previous, before, factored, closed = math.inf, math.inf, False, closures.rows[1] > closures.rows[0]
+    drift = 0.0
     for iteration in range(1, ITERATIONS + 1):
         if not evaluate(plan, ws, tree, closures, rule, work, given, h):
             return NOT_CONVERGED, iteration
         if not factored:
             eliminate(plan, tree, closures, rule, work, h)
+            drift = 0.0
         increment = solve_turns(plan, tree, closures, work)
         if not increment < LONGEST:
             return NOT_CONVERGED, iteration
@@ -289,8 +294,10 @@ def solve_step(plan, ws, tree, closures, rule, work, given, h):
         if closed or is_pushed(plan, work):  # some derivatives are left out: increments shrink by a share
             left = increment * (share if iteration > few else 1.0)
         if left <= ENOUGH or (increment < SMALL and share > STALLED):
-            return (CONVERGED if _turns_little(tree, rule, work) else NOT_CONVERGED), iteration
-        factored, previous = share < SHARED, increment
+            if not (closed and drift * change_of_multipliers(plan, closures, work) > STALE):
+                return (CONVERGED if _turns_little(tree, rule, work) else NOT_CONVERGED), iteration
+            share = math.inf  # factors anew
+        factored, previous, drift = share < SHARED, max(increment, TINY), drift + increment
     return NOT_CONVERGED, ITERATIONS
 
 
