@@ -1,6 +1,7 @@
 """Steps of collocation in which hard stops are met or let go: in parts that end at these events.
 
-Impacts, and the search for their instants, are those of the other steps (step/limits/impacts.py).
+Impacts, and the bracket of the search for their instants, are those of the other steps (step/limits/impacts.py). Trials
+are placed here: at the root of the gap's polynomial, then by Newton's method with the rate of the gap.
 """
 
 from collections.abc import Iterator
@@ -38,10 +39,10 @@ from varint.step.step import MOST_TRIALS
 if TYPE_CHECKING:
     from varint.methods.variational.collocation_march import CollocationMarch
 
-SHORTEST = 1.0 / 4096.0  # share of a step, of a part of it that is not solved
-MOST_LOOKS = 20  # earlier shares at which an event was seen that are tried, in one step
-END = 1e-14  # share of a step before its end that is its end
-CALLED = (
+SHORTEST = 1.0 / 4096.0  # share of a step: where parts had to be shorter, the step fails
+MOST_LOOKS = 20  # parts of a step that are cut where its polynomials show an event; later ones are judged as they are
+END = 1e-14  # share of a step that counts as none
+CALLED = (  # compiled before the first step
     keep_start, meets_stops, lets_go, show_at, take_momenta, gap_and_rate, keep_trial, place_stops, find_pushes,
     accelerate_node,
 )  # fmt: skip
@@ -50,9 +51,9 @@ CALLED = (
 def watch_stops(
     plan: Plan, ws: Workspace, work: NodeWorkspace, arrays: list[tuple[str, np.ndarray]]
 ) -> StopWatch | None:
-    """Let steps end before events; return the record for that, None in a mechanism without hard stops.
+    """Let steps with events be rejected; return the record for that, None in a mechanism without hard stops.
 
-    ``arrays``: all that steps depend on, by name.
+    The caller keeps it alive: ``work.stops`` has its address. ``arrays``: all that steps depend on, by name.
     """
     if not plan.limits.measure.size:
         return None
@@ -74,7 +75,7 @@ def watch_stops(
 
 @contextmanager
 def start_kept(ws: Workspace) -> Iterator[None]:
-    """Let steps aside leave the first step of a run to be the first."""
+    """Keep the mark of the first step of a run through a step to an instant between nodes."""
     before = int(ws.search.limit[0])
     try:
         yield
@@ -85,8 +86,9 @@ def start_kept(ws: Workspace) -> Iterator[None]:
 def take_with_events(march: "CollocationMarch", counts: np.ndarray, width: float) -> bool:
     """Take the next ``width`` dt in parts that end at events, or are shorter where that is needed to solve them.
 
-    Return whether that was done; else the march is where it was. ``counts`` (2,): of iterations and sub-steps, added
-    to. In a step in which a run starts, what touches and approaches has its impact first.
+    In the first step of a run stops that touch and approach have their impacts first; it is then taken whole if it has
+    no other event. Return False where a part was not solved: the march is then where it was, but for ``counts`` (2,),
+    of iterations and sub-steps, which are added to.
     """
     start, search = march.checkpoint(), march.ws.search
     starts = search.limit[0] == RUN_STARTS
@@ -101,7 +103,7 @@ def take_with_events(march: "CollocationMarch", counts: np.ndarray, width: float
         march.restore(start)
         return False
     march.drop_start_values()  # of steps of another length
-    march.pass_node(width)
+    march.pass_node()
     return True
 
 
@@ -118,7 +120,7 @@ class PartedStep:
         self.kept = [np.empty_like(array) for array in self.arrays]
 
     def begin(self) -> None:
-        """Begin the search for events; where a run starts, stops that touch and approach have their impacts."""
+        """Begin the search for events; momenta may change, by impacts where a run starts, or by floors that close."""
         self._show(0)
         before = self.ws.momentum.copy()
         begin_events(self.plan, self.ws, 0, self.width * self.march.dt)
@@ -127,9 +129,10 @@ class PartedStep:
             self.march.drop_start_values()
 
     def take(self) -> bool:
-        """Take the step; return whether all parts were solved."""
-        # shares of the step: done, the longest that is solved, the part that is tried
-        done, size, part, tried, looks, pieces = 0.0, 1.0, 1.0, 0, 0, 0
+        """Take the step; return whether all parts were solved. As `advance_step` of step/step.py."""
+        # shares of the step: done, the bound of a part after failures, the part that is tried
+        done, size, part = 0.0, 1.0, 1.0
+        tried, looks, pieces = 0, 0, 0  # trials of a part, parts cut where an event was seen, parts that are done
         search = self.search
         self._keep()
         while done < 1.0:
@@ -169,7 +172,7 @@ class PartedStep:
         return True
 
     def _try(self, done: float, part: float) -> tuple[int, float, float]:
-        """Take a part of the step; return status and `meets_stops`' shares of it."""
+        """Solve a part from ``done`` on, both shares of the step; return the status and `meets_stops`' shares of it."""
         march = self.march
         march.drop_start_values()
         status = march.take_part(self.width * done, self.width * part, self.counts)
@@ -179,15 +182,15 @@ class PartedStep:
         return status, seen, expected
 
     def _judge(self, part: float, longest: float, expected: float) -> tuple[int, float]:
-        """Return the verdict on a part that was taken, and the share of the step to try next."""
+        """Return the verdict on a part that was solved, and the part to try next, a share of the step."""
         search, span, watch = self.search, self.width * self.march.dt, self.march.watch
         assert watch is not None
         self._show(1)
         n, guess = int(search.limit[0]), part * expected
         if n >= 0 and not self.ws.efforts.closed[n]:
             gap, rate = gap_and_rate(self.plan, self.ws, 1, n)
-            guess = part - gap / (rate * span) if rate != 0.0 else -1.0
-        when = Interval(0, 0.0, 1.0, span * part)
+            guess = part - gap / (rate * span) if rate != 0.0 else -1.0  # Newton's method
+        when = Interval(0, 0.0, 1.0, span * part)  # the nodes of ``watch.inputs`` are the ends of the part
         verdict, least = judge_trial(self.plan, self.ws, watch.inputs, 0, 1, when, part, longest, True)
         same = n in (-1, search.limit[0])
         if verdict not in (ACCEPTED, AT_START) and same and max(search.low[0], 0.0) < guess < search.high[0]:
@@ -195,11 +198,12 @@ class PartedStep:
         return verdict, least
 
     def _act(self, timed: bool) -> None:
+        """Let the event at pose 0 act; ``timed``: whether the part before ends at it."""
         act_event(self.plan, self.ws, 0, timed)
         take_momenta(self.ws, self.march.tree, self.march.work)
 
     def _keep(self) -> None:
-        """Keep the state at pose 0, where the next part starts."""
+        """Keep the state at pose 0, where the next part starts, for `_back`."""
         keep_trial(self.plan, self.ws, False)
         for kept, array in zip(self.kept, self.arrays, strict=True):
             kept[:] = array

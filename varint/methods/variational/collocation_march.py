@@ -317,8 +317,8 @@ class CollocationMarch(March):
         """Take the next ``width`` dt in one step, which ends before an event; return whether that was done."""
         return self._take(1, NEVER, self.outputs(0)[:TIMES], counts, width) == CONVERGED
 
-    def pass_node(self, width: float) -> None:
-        """Count a step of ``width`` dt that was taken in parts."""
+    def pass_node(self) -> None:
+        """Count a step that was taken in parts."""
         self.node += 1
         self.ws.pace.time[0] = self.dt * self.node
 

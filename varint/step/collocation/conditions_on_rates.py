@@ -8,12 +8,13 @@ that is q conditions, for impulses along A_j^T at the nodes 0 .. q - 1 as those 
 measured. With the rows at the nodes 1 .. q themselves, g_k = 0, it falls to s - 1.
 
 Conditions are combined, h sum_j C_ij g_j = 0 with sum_j C_ij l_m'(c_j) = 1 for i = m and else 0: for a constant A they
-are A (x_i - x_0) = 0. The derivative by the motion of node m is sum_j C_ij l_m'(c_j) A_j, for a turn t with
-(tr P - P) t / 2 in place of t, P = R_m R_j^T; the change of A_j with the pose is left out of Newton's matrix.
+are A (x_i - x_0) = 0, i = 1 .. q. Newton's matrix has, for a motion of node m, sum_j C_ij l_m'(c_j) A_j, with
+(tr P - P) t / 2, P = R_m R_j^T, in place of a turn t. The changes of A_j and of the angular velocity at node j with the
+pose of node j itself are left out.
 """
 
 from varint.base.numba import indirect, natural, njit
-from varint.mathematics.vectors import add, dot, rotate, scale, turn_of, vector, write
+from varint.mathematics.vectors import add, rotate, rotate_back, scale, turn_of, vector, write
 from varint.step.collocation.efforts import write_velocities
 from varint.step.collocation.records import ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.dense import dot6
@@ -24,7 +25,10 @@ from varint.step.plan import Plan, Workspace
 def measure_rates(
     plan: Plan, ws: Workspace, tree: LinkTree, closures: ClosedLoops, rule: NodeRule, work: NodeWorkspace, h: float
 ) -> None:
-    """Write the values of the conditions, m, to ``work.closures.row`` (closed,); after `place_closures`."""
+    """Write the values of the conditions to ``work.closures.row`` (closed,), over those of `place_closures`.
+
+    h sum_j C_ij g_j, m or rad. Reads gradients at all nodes; overwrites ``ws.velocity``.
+    """
     own, q = work.closures, rule.weight.size - 1
     for n in range(closures.rated.size):
         first = (natural(closures.rated[n]) - closures.rows[0]) * q
@@ -44,7 +48,10 @@ def measure_rates(
 
 @indirect(seconds=1, what="rolling without slip in steps of collocation")
 def fill_rates(plan: Plan, closures: ClosedLoops, rule: NodeRule, work: NodeWorkspace) -> None:
-    """Write the derivatives of the conditions by motions at the nodes to the fills ``lower`` (q q, 6) of their rows."""
+    """Write the derivatives of the conditions by motions at the nodes, over those of `start_fills`.
+
+    To the fills ``work.closures.lower`` (fills, q q, 6) of their rows.
+    """
     own, q = work.closures, rule.weight.size - 1
     for n in range(closures.rated.size):
         r = natural(closures.rated[n])
@@ -62,19 +69,16 @@ def fill_rates(plan: Plan, closures: ClosedLoops, rule: NodeRule, work: NodeWork
 
 @njit
 def _add_row(work, r, side, b, j, m, share, out):
-    """Add a share of A_j, of a motion at node m, of body b on a side of row r to ``out`` (6,)."""
-    G, R, Q = work.closures.gradient[j, r, side], work.body_rotation[j, b], work.body_rotation[m, b]
-    spin = rotate(R, turn_of(G))
-    # P^T g of the turn's factor g, P = R_m R_j^T
-    back = (
-        dot(spin, (R[0, 0], R[1, 0], R[2, 0])),
-        dot(spin, (R[0, 1], R[1, 1], R[2, 1])),
-        dot(spin, (R[0, 2], R[1, 2], R[2, 2])),
-    )
+    """Add to ``out`` (6,) the gradient A_j of row r on a side, times ``share``, for a motion of body b at node m.
+
+    The motion, and ``out``, are a shift and a turn, world axes.
+    """
+    G, R_j, R_m = work.closures.gradient[j, r, side], work.body_rotation[j, b], work.body_rotation[m, b]
+    spin = rotate(R_j, turn_of(G))
     trace = 0.0
     for a in range(3):
         for c in range(3):
-            trace += Q[a, c] * R[a, c]
-    through = rotate(Q, back)
-    turn = scale(0.5, add(scale(trace, spin), scale(-1.0, through)))
+            trace += R_m[a, c] * R_j[a, c]
+    turned = rotate(R_j, rotate_back(R_m, spin))  # P^T spin, P = R_m R_j^T
+    turn = scale(0.5, add(scale(trace, spin), scale(-1.0, turned)))
     write(out, add(vector(out), scale(share, vector(G))), add(turn_of(out), scale(share, turn)))

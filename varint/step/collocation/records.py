@@ -67,7 +67,7 @@ class ClosureWork(CompiledRecord, writable=True):
     gradient: Annotated[Float4, "s rows 2 6"]  # by motions of both bodies: m, world, and rad, axes of the body
     by_value: Annotated[Float2, "s rows"]  # of rows of efforts: derivative of the impulse at a node by the value there
     by_rate: Annotated[Float2, "s rows"]  # the same by the rate, over the step
-    held: Annotated[Bool1, "rows"]  # those of efforts whose hard limit is closed, which are constraints (stop_rows.py)
+    held: Annotated[Bool1, "rows"]  # those of efforts whose hard limit is closed, which are constraints (stops.py)
     lower: Annotated[Float3, "fills blocks 6"]  # derivative of a closure's rows by the motions of a link
     upper: Annotated[Float3, "fills blocks 6"]  # derivative of the link's wrenches by its multipliers
     rise: Annotated[Float2, "pairs blocks"]  # `lower` along the free motion of a link

@@ -3,8 +3,9 @@
 A closed stop is a row that keeps its gap at the nodes after the start, as closures are (closures.py).
 
 The gap of an open stop is a polynomial through its values at the nodes of a solved step: the stop is met where that
-falls below zero, at a node or between two. A closed stop lets go where its force would pull at the end of a step, by
-the accelerations there. `march_nodes` does not take such a step. Python takes it in parts that end at the events
+falls below zero, at a node or between two. A closed stop opens where its force, by the accelerations at the end of a
+step, would pull; where its impulse pulls at a node within a step, the part up to there is tried first. `march_nodes`
+rejects a step with an event. Python takes it in parts that end at the events
 (methods/variational/collocation_events.py), with the impacts of the other steps.
 """
 
@@ -25,24 +26,25 @@ from varint.step.plan import Plan, Workspace
 from varint.step.projection import project
 from varint.step.restart import copy_start, go_back
 
-NOTHING, STOPS, TRIAL = range(3)  # what a step does about events: there are none, it ends before, it goes on
-WHOLE, UNRESOLVED = 1.0, 0.0  # in place of a share of a step: nothing is seen before its end; it is too long
-PULLS = 1e-3  # of the largest force of a closed stop at the nodes: a pull within a step that is looked at
-HALVINGS = 60  # of an interval with a root
+# values of work.watch: no stops in the mechanism; reject a step that has an event; solve it as a part, judged after
+NOTHING, STOPS, TRIAL = range(3)
+WHOLE, UNRESOLVED = 1.0, 0.0  # values of work.meets[0] that are no share: no event was seen; try a shorter step
+PULLS = 1e-3  # of the largest impulse of a stop at the inner nodes, by weight: the least pulling one that counts
+HALVINGS = 60  # bisections, down to round-off
 
 
 @dataclass(frozen=True, eq=False)
 class StopWatch(CompiledRecord, writable=True):
-    """The state at the start of a step, and the inputs at both ends of it."""
+    """The saved start of a step, inputs at both ends of it, and what closed stops keep at its nodes."""
 
-    spans: Int2  # of what steps depend on, see `varint.base.numba.spans`
-    kept: Int1
-    inputs: Inputs  # at the start and the end of the last step, and ...
+    spans: Int2  # memory of all that steps depend on, see `varint.base.numba.spans`
+    kept: Int1  # buffer: its values at the start of the step
+    inputs: Inputs  # at the start and the end of the last step; written only while a stop is closed, into ...
     input: Annotated[Float2, "2 ne"]  # ... their memory
-    rate: Annotated[Float2, "2 ne"]
-    loads: Annotated[Float3, "2 nb 6"]
-    held_gap: Annotated[Float2, "s limits"]  # of closed stops at the nodes of a step, m or rad
-    held_rate: Annotated[Float2, "s limits"]  # of their measures
+    rate: Annotated[Float2, "2 ne"]  # of the inputs, a second
+    loads: Annotated[Float3, "2 nb 6"]  # N, world, and N m, body axes
+    held_gap: Annotated[Float2, "s limits"]  # that closed stops keep at the nodes, m or rad
+    held_rate: Annotated[Float2, "s limits"]  # the rate of their measures, minus sign times that of the gap
 
 
 watch_at = record_at(StopWatch)
@@ -50,9 +52,10 @@ watch_at = record_at(StopWatch)
 
 @indirect(seconds=1, what="hard stops in collocation")
 def place_stops(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeWorkspace, k: int) -> None:
-    """Write gradients and values of the rows of closed limits at node k, where the bodies are shown.
+    """Write the rows of closed limits at node k, after `show_bodies` there.
 
-    To ``work.closures.gradient`` and ``work.closures.row``. At node 0 ``work.closures.held`` (rows,) is set.
+    Gradients go to ``work.closures.gradient``, for k > 0 residuals against the gaps they keep, m or rad, to
+    ``work.closures.row``. At node 0 the rows of closed limits are marked in ``work.closures.held`` (rows,).
     """
     own, q, limits = work.closures, work.position.shape[0] - 1, plan.limits
     for n in range(limits.measure.size if k == 0 else 0):
@@ -64,13 +67,16 @@ def place_stops(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeWork
         value = measure_at(plan, ws, m, work.body_position[k], work.body_rotation[k], own.gradient[k, r])
         value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
         if k > 0:
-            gap, held = limits.sign[n] * (limits.value[n] - value), watch_at(work.stops[0]).held_gap[k, n]
-            own.row[(r - closures.rows[0]) * q + k - 1] = limits.sign[n] * (held - gap)
+            gap, held_gap = limits.sign[n] * (limits.value[n] - value), watch_at(work.stops[0]).held_gap[k, n]
+            own.row[(r - closures.rows[0]) * q + k - 1] = limits.sign[n] * (held_gap - gap)
 
 
 @indirect(seconds=1, what="hard stops in collocation")
 def keep_start(plan: Plan, ws: Workspace, rule: NodeRule, work: NodeWorkspace, h: float) -> None:
-    """Keep the start of a step of ``h`` s, in case a closed stop lets go in it; set the gaps of those at its nodes."""
+    """Write the gaps that closed stops keep at the nodes of a step of ``h`` s, and their rates.
+
+    If any is closed, saves the state, which `lets_go` goes back to.
+    """
     watch, efforts, any_closed = watch_at(work.stops[0]), ws.efforts, False
     for n in range(efforts.closed.size):
         if not efforts.closed[n]:
@@ -88,12 +94,13 @@ def keep_start(plan: Plan, ws: Workspace, rule: NodeRule, work: NodeWorkspace, h
 
 @indirect(seconds=1, what="hard stops in collocation")
 def meets_stops(plan: Plan, ws: Workspace, tree: LinkTree, rule: NodeRule, work: NodeWorkspace) -> bool:
-    """Whether an open stop is met, or a closed one may let go, in the step whose links are placed at its nodes.
+    """Return whether an open stop is met, or a closed one may open, in a solved step, after `place_nodes`.
 
-    Also where a run starts, where turns of a joint leap, and where a closed stop is not kept. Writes ``work.meets``
-    (2,): the first share of the step at which a stop was seen beyond its gap, having been open before in the step, or
-    may have let go, 1 if there is none, and 0 where the step is too long; and the share at which this stop is expected
-    to be met, -1 where that is not known.
+    Also True in the first step of a run, while a stop still comes back (`comes_back`), where turns of a joint leap, and
+    where a closed stop misses its gap. Writes ``work.meets`` (2,): the first share of the step at which a stop was seen
+    beyond its gap, having been open before in the step, or may have opened, WHOLE if there is none, UNRESOLVED after a
+    leap or a missed gap; and the share at which this stop is expected to be met, -1 where that is not known. Leaves
+    ``ws.products`` at the last node.
     """
     s, q = rule.weight.size, rule.weight.size - 1
     work.meets[0], work.meets[1] = WHOLE, -1.0
@@ -118,7 +125,10 @@ def meets_stops(plan: Plan, ws: Workspace, tree: LinkTree, rule: NodeRule, work:
 
 @njit
 def _leaps_along(plan, ws, work, n):
-    """Write the gap of limit n at all nodes to ``work.gap`` (s,); whether turns of its joint leap between two."""
+    """Return whether turns of the joint of limit n leap between two nodes; if not, its gaps are in ``work.gap`` (s,).
+
+    Gaps are in m or rad. ``ws.efforts.change`` is scratch. Leaves ``ws.products`` at the last node.
+    """
     m = plan.limits.measure[n]
     near, joint = ws.efforts.value_near[m], plan.measures.product[m]
     for k in range(work.gap.size):
@@ -134,7 +144,7 @@ def _leaps_along(plan, ws, work, n):
 
 @njit
 def _is_kept(plan, ws, work, n, q):
-    """Whether closed limit n keeps its gap at the end of the step, node ``q``; it may not where other rows hold it."""
+    """Return whether closed limit n has its gap at the end of a step, node ``q``; not where other rows hold it off."""
     m = plan.limits.measure[n]
     value = measure_at(plan, ws, m, work.body_position[q], work.body_rotation[q], ws.efforts.change)
     value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
@@ -144,9 +154,9 @@ def _is_kept(plan, ws, work, n, q):
 
 @njit
 def _look_along(rule, work, q, touching):
-    """Whether ``work.gap`` (s,) falls below zero in the step; see `meets_stops` for ``work.meets`` (2,).
+    """Return whether ``work.gap`` (s,) falls below -``touching``, m or rad, at a node or between two.
 
-    ``touching``, m or rad: a gap of this size counts as none.
+    If the gap was open before, ``work.meets`` (2,) takes the share where that was seen, and that of its root.
     """
     gap, opened = work.gap, work.gap[0] > touching
     for k in range(1, q + 1):
@@ -163,8 +173,11 @@ def _look_along(rule, work, q, touching):
 
 @njit
 def _dip(rule, gap, k, touching):
-    """Share of a step where the gap (s,) is least between nodes k - 1 and k, if below zero there; else -1."""
-    s, first, last = gap.size, 0.0, 0.0
+    """Return about where the gap (s,) is least between nodes k - 1 and k, if below -``touching`` there; else -1.
+
+    A share of the step. ``touching``: m or rad.
+    """
+    s, first, last = gap.size, 0.0, 0.0  # slopes at both nodes
     for j in range(s):
         first += rule.slope[k - 1, j] * gap[j]
         last += rule.slope[k, j] * gap[j]
@@ -172,7 +185,7 @@ def _dip(rule, gap, k, touching):
         return -1.0
     low, high = rule.node[k - 1], rule.node[k]
     share = low + (high - low) * first / (first - last)
-    for _ in range(2):  # the cubic of both ends is near enough: secants of its slope
+    for _ in range(2):  # Newton's method for a slope of zero of the Hermite cubic through both nodes, near enough
         at = (share - low) / (high - low)
         rise = gap[k] - gap[k - 1]
         a, b = (high - low) * first, (high - low) * last
@@ -198,7 +211,7 @@ def _along(rule, gap, share):
 
 @njit
 def _root(rule, gap, low, high):
-    """The share in [low, high] where the polynomial through ``gap`` (s,) is zero."""
+    """Return the share in [low, high] where the polynomial through ``gap`` (s,), positive at ``low``, is zero."""
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
         if _along(rule, gap, middle) > 0.0:
@@ -210,7 +223,7 @@ def _root(rule, gap, low, high):
 
 @njit
 def _first_pull(plan, rule, work, n):
-    """Share of the step of the first node within it where the impulse of closed limit n pulls; 1 if there is none."""
+    """Return the share of the first inner node where the impulse of closed limit n pulls, by PULLS; WHOLE for none."""
     q, own = work.position.shape[0] - 1, work.closures
     first, largest = _first_multiplier(plan, work, n), 0.0
     for j in range(1, q):
@@ -225,9 +238,10 @@ def _first_pull(plan, rule, work, n):
 def lets_go(
     plan: Plan, ws: Workspace, tree: LinkTree, work: NodeWorkspace, given: Float2, rates: Float2, h: float
 ) -> bool:
-    """Whether a closed stop pulls at the end of the step of ``h`` s that is done, whose start then is brought back.
+    """Return whether a closed stop pulls at the end of a step of ``h`` s; if so, go back to the state of its start.
 
-    That is for the STOPS of ``work.watch``; a TRIAL goes on. ``given``, ``rates`` (s, ne): inputs, and their rates.
+    The caller brings back the poses. False where ``work.watch`` is TRIAL. Raises the floors of stops that come back,
+    and keeps inputs and loads at both ends of the step. ``given``, ``rates`` (s, ne): inputs, and their rates.
     """
     watch, last, any_closed = watch_at(work.stops[0]), natural(given.shape[0] - 1), False
     for n in range(ws.efforts.closed.size):
@@ -265,7 +279,11 @@ def comes_back(ws):
 
 @njit
 def _raise_floors(plan, ws, work, watch, last):
-    """Bring floors to the end of a step, node ``last``; add the works of their impulses to ``ws.efforts.work``."""
+    """Bring closed stops that come back to the end of a step, node ``last``, as `finish_floors` of limits/floors.py.
+
+    Writes floors and gaps, m or rad, and rates of rows, zero for open stops; adds the works of the impulses at the
+    floors' rates, J, to ``ws.efforts.work``.
+    """
     efforts = ws.efforts
     for n in range(efforts.floor.size):
         if not efforts.floor[n] < 0.0:
@@ -286,14 +304,17 @@ def _raise_floors(plan, ws, work, watch, last):
 
 @njit
 def _first_multiplier(plan, work, n):
-    """The place in the closures' multipliers of the first of closed limit n."""
-    q, own = work.position.shape[0] - 1, work.closures
+    """Return the index in ``work.closures.multiplier`` of limit n at node 0; those of nodes 1 to q - 1 follow."""
+    q, own = work.position.shape[0] - 1, work.closures  # closures have the last rows of the plan
     return (limit_row(plan, n) - (own.gradient.shape[1] - own.multiplier.size // q)) * q
 
 
 @indirect(seconds=1, what="hard stops in collocation")
 def show_at(plan: Plan, ws: Workspace, tree: LinkTree, work: NodeWorkspace, pose: int) -> None:
-    """Bring the present node to a ``pose``, 0 or 1, with the quaternions near those at pose 0."""
+    """Write the poses of the present node to a ``pose``, 0 or 1, and its momenta to ``ws.momentum``.
+
+    Quaternions have the sign that is near those at pose 0.
+    """
     if pose == 1:
         for b in range(tree.link.size):
             for k in range(4):
@@ -303,7 +324,7 @@ def show_at(plan: Plan, ws: Workspace, tree: LinkTree, work: NodeWorkspace, pose
 
 @indirect(seconds=1, what="hard stops in collocation")
 def take_momenta(ws: Workspace, tree: LinkTree, work: NodeWorkspace) -> None:
-    """Go on with ``ws.momentum`` (nb, 6) from the node at pose 0."""
+    """Give the links the momenta ``ws.momentum`` (nb, 6) of their bodies after an impact, turns in world axes."""
     for b in range(tree.link.size):
         n = natural(tree.link[b])
         R, p = ws.rotation[0, b], ws.momentum[b]
@@ -314,13 +335,16 @@ def take_momenta(ws: Workspace, tree: LinkTree, work: NodeWorkspace) -> None:
 
 @indirect(seconds=1, what="hard stops in collocation")
 def gap_and_rate(plan: Plan, ws: Workspace, pose: int, n: int) -> tuple[float, float]:
-    """Return the gap of open limit n, m or rad, at a ``pose``, 0 or 1, and its rate, a second."""
+    """Return the gap of open limit n, m or rad, at a ``pose``, and its rate, m/s or rad/s.
+
+    By the projected velocities, which are written to ``ws.increment_body``.
+    """
     project(plan, ws, pose)
     gap = limit_gap(plan, ws, pose, n)
     r = limit_row(plan, n)
     body = plan.measures.body[plan.limits.measure[n]]
     rate = -plan.limits.sign[n] * rate_of(body, ws.jacobian[pose, r], ws.increment_body)
-    if ws.released[r] > 0.0:
+    if ws.released[r] > 0.0:  # no constraint: its gradient must not stay there
         ws.jacobian[pose, r] = 0.0
     return gap, rate
 
