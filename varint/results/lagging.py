@@ -1,6 +1,6 @@
 """Internal variables of laws that steps of a method do not bring to their ends: they follow faster than steps resolve.
 
-A step multiplies the deviation of a variable by a rational function R of z = dt |dphi/dz|, of its flow phi. For
+A step multiplies the deviation of a variable a, da/dt = phi, by a rational function R of z = dt |dphi/da|. For
 symmetric methods R goes to 1 or -1 with growing z, as along strong dampers (undamped.py).
 """
 
@@ -15,7 +15,8 @@ from varint.results.undamped import LESS, LOOKED_AT, MOST, STRONG, Factor
 def find_lagging(trajectory: RecordedMotion, dt: float, factor: Factor, method: str) -> Unresolved | None:
     """Return the `Unresolved` of a run whose steps of ``dt``, s, leave more than MOST of a deviation of a variable.
 
-    By the flows at its start. ``factor``: R (n,) by z (n,); ``method``: part of the message.
+    Of the first such law with z above STRONG, by its input at node 0. ``factor``: R (n,) by z (n,); ``method``: part of
+    the message.
     """
     for number, force in enumerate(trajectory.mechanism.forces):
         for element in force.elements(trajectory.mechanism):
@@ -37,7 +38,7 @@ def find_lagging(trajectory: RecordedMotion, dt: float, factor: Factor, method: 
 
 
 def _slope(element: Effort, command: float) -> float:
-    """Return the derivative of the flow of the variable of a law by the variable, 1/s, at its start and at rest."""
+    """Return dphi/da, 1/s, of the internal variable of a law at its start, with value and rate of its sum zero."""
     law = element.law
     values = {**element.parameters, "value": 0.0, "rate": 0.0, "input": command, "state": element.start}
     if law.flow is not None:

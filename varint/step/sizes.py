@@ -1,4 +1,4 @@
-"""Sizes that thresholds of gaps and rates stand for."""
+"""Scaling of thresholds of gaps and rates, in m and m/s, with the size of the parts."""
 
 from varint.base.numba import njit
 
@@ -6,7 +6,7 @@ SMALL, LARGE = 1e-2, 1e2  # m: parts between these have thresholds in m and m/s;
 
 
 def unit_of_length(length: float) -> float:
-    """Return the factor of thresholds in m and m/s for parts of the size ``length``, m."""
+    """Return the factor of thresholds in m and m/s for parts of the size ``length``, m: 1 from SMALL to LARGE."""
     return max(length / LARGE, 1.0) if length > SMALL else length / SMALL
 
 

@@ -1,8 +1,8 @@
 """The motions of joints with compliant rows, as links of collocation: those that the rigid rows leave.
 
-A row with a compliance is a spring, so the joint moves along it. Rigid rows of lengths keep slides along axes of
-frame a. Of rigid rows of angles, "axis p of a at right angles to axis q of b", there may be none, one, those that leave
-a turn about Z, or all:
+A row with a compliance is a spring, so the joint moves along it. A rigid row of a length locks the slide along an axis
+of frame a; the other slides come before the turns. The rigid rows of angles, "axis p of a at right angles to axis q of
+b", leave (others are not supported):
 
     none      ball
     (p, q)    turn about p, then about q
@@ -20,10 +20,10 @@ from varint.model.rotation_vectors import vector_from_matrix
 
 
 def motions_of(joint: Joint) -> tuple[Motion, ...] | None:
-    """Return the motions that the rigid rows of a joint leave, None where they are no slides and turns one by one."""
+    """Return the motions that the rigid rows of a joint leave; None if not slides followed by turns or a ball."""
     if not joint.compliant:
         return joint.allowed
-    rows: list[tuple[int, ...]] = [getattr(row, "kept_axes", ()) for row in joint.rigid]  # empty: of other functions
+    rows: list[tuple[int, ...]] = [getattr(row, "kept_axes", ()) for row in joint.rigid]  # (): a distance, e.g.
     square = {axes for axes in rows if len(axes) == 2}
     if () in rows:
         return None
@@ -50,7 +50,8 @@ def coordinates_of(motions: tuple[Motion, ...], R: np.ndarray, p: np.ndarray) ->
         first, second = turns
         third = 3 - first - second
         sign = 1.0 if (second - first) % 3 == 1 else -1.0
-        # axis `second` of b is (cos a) second + (sin a) (first x second); axis `first` of a in b likewise, backward
+        # in a, axis `second` of b is cos(a) second + sin(a) first x second, with first x second = sign third;
+        # in b, axis `first` of a is cos(b) first + sin(b) first x second
         a = math.atan2(sign * R[third, second], R[second, second])
         b = math.atan2(sign * R[first, third], R[first, first])
         return np.array([*slides, a, b])

@@ -5,13 +5,16 @@ With A_kj the integrals of Lagrange's polynomials l_j from 0 to node k (Lobatto 
     z_k = z_0 + h sum_j A_kj phi(z_j, value_j, rate_j, input_j),    k = 1 .. q
 
 solved for by Newton's method, law by law, at the values and rates of its sum in the present iterate of the step. The
-law acts at node j with z_j there. Its derivatives follow from those of the solution, with M_km = 1 - h A_km dphi_m/dz,
+law acts at node j with z_j there. Its derivatives follow from those of the solution, with M_km = delta_km - h A_km
+dphi_m/dz,
 
     dz_k / dvalue_m = sum_n (M^-1)_kn (h A_nm dphi_m/dvalue + sum_j A_nj dphi_j/drate l_m'(c_j))
 
 and d impulse_j / dvalue_m = h weight_j df_j/dz dz_j/dvalue_m has its place in Newton's matrix beside those of springs
 and dampers. The order 2 s - 2 stays: positions and z by Lobatto IIIA, momenta by Lobatto IIIB.
 """
+
+import math
 
 from varint.base.numba import Float2, indirect, natural, njit
 from varint.step.collocation.efforts import evaluate_node
@@ -45,8 +48,9 @@ def settle_internals(
 ) -> bool:
     """Solve for the internal variables at the nodes, ``work.internal.node`` (s, states), at the poses there.
 
-    Writes their share ``work.internal.by_sum`` (sums, q, q) in the derivatives of impulses along sums. ``given``
-    (s, ne): inputs; ``h``: s. Returns whether all could be solved for.
+    Writes ``work.internal.by_sum`` (sums, q, q), derivatives of impulses along sums through the variables; clears
+    ``by_link`` and ``by_row``, and overwrites ``ws.efforts.state`` and ``input``. ``given`` (s, ne): inputs; ``h``: s.
+    Returns whether all iterations converged.
     """
     own, laws, solved = work.internal, plan.laws, True
     own.by_sum[:] = own.by_link[:] = own.by_row[:] = 0.0
@@ -81,8 +85,8 @@ def _settle(plan, ws, rule, own, given, h, f, s):
     for _ in range(STATE_ITERATIONS):
         for j in range(q + 1):
             ws.efforts.input[e] = given[j, e]
-            found = flow_at_state(plan, ws.efforts, f, own.value[j, s], own.rate[j, s], z[j, n])
-            slope[0, j], slope[1, j], slope[2, j], slope[3, j], slope[4, j] = found
+            derivatives = flow_at_state(plan, ws.efforts, f, own.value[j, s], own.rate[j, s], z[j, n])
+            slope[0, j], slope[1, j], slope[2, j], slope[3, j], slope[4, j] = derivatives
         change, size = 0.0, 1.0
         for k in range(1, q + 1):
             x[k - 1] = z[0, n] - z[k, n]
@@ -95,6 +99,8 @@ def _settle(plan, ws, rule, own, given, h, f, s):
             total = 0.0
             for m in range(q):
                 total += M[k, m] * x[m]
+            if not abs(total) < math.inf:
+                return False
             z[k + 1, n] += total
             change, size = max(change, abs(total)), max(size, abs(z[k + 1, n]))
         if not change > SETTLED * size:

@@ -36,23 +36,24 @@ from varint.step.sizes import length_unit
 NOBODY = -1
 PROJECTION, HIT, LOWERED = 1, 2, 3  # of events on a tape: velocities at a node, an impact, one of less rebound
 MOST_ROUNDS = 200  # of impacts at one instant
-# times `length_unit` (step/sizes.py):
+# those in m and m/s are times `length_unit` (step/sizes.py):
 PARTING = 1e-10  # m/s, threshold of rates that approach or part
-ALIKE, SAME_RATE = 1e-9, 1e-9  # share, and m/s, by which rates may differ that count as one
+ALIKE, SAME_RATE = 1e-9, 1e-9  # relative, and m/s: rates that differ by no more than both together count as equal
 TOGETHER = 1e-9  # m: points nearer than this when another one is met are met with it, so that mirror images stay such
 SETTLED, SLOWLY = 1e-8, 1e-3  # m, m/s: below these, what lands without a rebound is not located in time
-GAINED = 1e-14  # of the sizes of the terms of the work of contacts: what counts as none
-LOWERED = 40  # bisections of e
+GAINED = 1e-14  # of the sum of the sizes of the works of limits and contacts: a smaller gain is round-off
+BISECTIONS = 40  # of the common factor of all rebounds
 
 
 @indirect(seconds=2, what="contacts")
 def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> None:
     """Apply the impacts at a node: of ``met``, and of those that follow from it.
 
-    A contact that is met closes at least where it has no restitution. ``pose``: number of the pose of the node.
-    ``met``: number of a limit or contact as in limits/clearances.py, NOBODY for none. ``timed``: whether the sub-step
-    before ends where the event is. In ``ws.contacts`` writes ``slip`` (nc, 2), that after the impacts, and sets
-    ``impulse`` (nc, 3) to zero. Also writes ``ws.velocity`` and ``ws.momentum`` (nb, 6).
+    Contact ``met`` closes where it has no restitution or no longer approaches, even if it separates in the impact.
+    ``pose``: number of the pose of the node. ``met``: number of a limit or contact as in limits/clearances.py, NOBODY
+    for none. ``timed``: whether the sub-step before ends where the event is. In ``ws.contacts`` writes ``slip`` (nc,
+    2), that after the impacts, and sets ``impulse`` (nc, 3) to zero. Also writes ``ws.velocity`` and ``ws.momentum``
+    (nb, 6).
     """
     work, k = ws.contacts, met - plan.limits.measure.size
     event = _keep_act(plan, ws, pose, PROJECTION, met, timed)
@@ -90,7 +91,7 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) ->
 def _slip_with(plan, ws, k, velocity):
     """Set the slip of contact k, ``ws.contacts.slip`` (nc, 2), to that of its bodies' velocities (nb, 6); m/s.
 
-    Call after `write_upper`. A slip below `PARTING` is none.
+    Call after `write_upper`. Components of at most `PARTING` become zero.
     """
     first = rate_along(plan, ws.contacts.upper, k, 1, velocity)
     second = rate_along(plan, ws.contacts.upper, k, 2, velocity)
@@ -121,8 +122,9 @@ def _rests(plan, ws, pose, k):
 def _keep_act(plan, ws, pose, act, met, timed):
     """Record on the tape, if there is one, what contacts do next; return the index of the event, -1: not recorded.
 
-    ``act``: PROJECTION, HIT or LOWERED; ``met``, ``timed``: see `act_contacts`. Writes row j of ``act``, ``met`` (ne,),
-    ``taking``, ``slips`` and ``restitution`` (ne, nc) of ``ws.tape.events.contacts``.
+    ``act``: PROJECTION or HIT; ``met``, ``timed``: see `act_contacts`. Of ``ws.tape.events.contacts`` writes entry j of
+    ``act`` and ``met`` (events,), 0 for a limit or none, and row j of ``taking``, ``slips`` and ``restitution``
+    (events, nc).
     """
     j = keep_event(plan, ws, pose, timed) if ws.tape.h.size else -1
     if j < 0:
@@ -152,7 +154,7 @@ def approaches(plan, ws, pose, k):
 
 @njit
 def _is_near(plan, ws, pose, k):
-    """Return whether contact k is open, ``ws.contacts.closed`` (nc,), and so near that its landing is no event."""
+    """Return whether the gap of contact k, open and without restitution, is above `TOUCHING` and at most `SETTLED`."""
     if ws.contacts.closed[k] or _restitution(plan, ws, k) > 0.0:
         return False
     return TOUCHING < contact_gap(plan, ws, pose, k) / length_unit(plan) <= SETTLED
@@ -183,8 +185,9 @@ def settles(plan, ws, pose, k):
 
 @njit
 def settle_near(plan, ws, pose, met):
-    """Close contact ``met`` and all that settle at a node: the step then ends where none of them overlaps.
+    """Close contact ``met`` and others at a node, so that the step ends where none of them overlaps.
 
+    The others are open, have no restitution, touch or are within `SETTLED`, and do not approach faster than `SLOWLY`.
     Writes ``ws.contacts.closed``, ``ws.contacts.held_gap`` (nc,), m, and of those that close ``ws.contacts.slip``
     (nc, 2), m/s: an impact later at the same node would else find them at rest, and stop them.
     """
@@ -298,7 +301,7 @@ def _hit(plan, ws, pose, met):
         for n in range(work.near_count[0]):
             k = natural(work.near[n])
             work.kept_bias[k] = work.bias[k, 0]
-        for _ in range(LOWERED):
+        for _ in range(BISECTIONS):
             share = 0.5 * (low + high)
             _scale_bias(work, share)
             _try_hit(plan, ws, pose, share)

@@ -6,6 +6,7 @@ For the limits that take part, u are the gap rates after the impact, r the requi
 
 A limit is active (u = r, a row of the system) or inactive (z = 0). The contacts are solved with the active limits held;
 then one limit changes its status, an active one with z < 0 or an inactive one with u < r, until none violates the law.
+If an active limit misses its rebound, as its row depends on other rows, the limits that reach theirs open together.
 Early passes pick the largest violation, of z first, then of u; later passes the lowest index (Murty), which does not
 cycle. In the code ``taking`` means that a limit takes part in this impact, ``closed`` that its row is active.
 """
@@ -25,7 +26,7 @@ MOST_CHANGES = 20  # closings and openings of limits in one step, after which cl
 FEW_IMPACTS, MOST_IMPACTS, REST_SHARE = 3, 20, 1e-3
 PARTING = 1e-10  # threshold of rates, in `unit_of_limit` a second, and of negative impulses relative to the momenta
 ALIKE = 1e-9  # relative difference up to which two rates count as equal
-SHORTFALL = 1e-6  # of the largest rate: where a rebound lacks less, its row does not depend on other rows
+SHORTFALL = 1e-6  # of the largest rate: a smaller shortfall of an active limit is round-off
 ANY = -1  # in place of a component: limits of all components
 OUT_OF_REACH = 1.0  # m/s or rad/s: rate entered for a limit that does not touch, any above zero
 LAWFUL, CHANGED, CYCLES = range(3)  # results of `change_sides`
@@ -102,10 +103,10 @@ def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
 def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) -> bool:
     """Choose the limits of the next impact and their rebounds, after `approach_limits`; return whether any is hit.
 
-    Closed limits take part, and touching limits without restitution. Of the touching limits with restitution, those
-    that approach at the rate ``fastest``, m/s or rad/s, rebound. Limit ``met`` (-1: none) takes part, unless it has
-    restitution and approaches more slowly than ``fastest``. Writes ``ws.search.taking``, ``ws.search.rebound`` and
-    ``ws.search.impacts`` (nl,); closes the limits that take part.
+    Closed limits take part, and touching limits without restitution that do not separate. Of the touching limits with
+    restitution, those that approach at the rate ``fastest``, m/s or rad/s, rebound. Limit ``met`` (-1: none) takes
+    part, unless it has restitution and approaches more slowly than ``fastest``. Writes ``ws.search.taking``,
+    ``ws.search.rebound`` and ``ws.search.impacts`` (nl,); closes the limits that take part.
     """
     search, any_hit = ws.search, False
     for n in range(plan.limits.measure.size):
@@ -144,13 +145,15 @@ def write_rebounds(plan: Plan, ws: Workspace, pose: int, share: float) -> None:
 
 @indirect(seconds=1, what="hard stops")
 def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int) -> int:
-    """Change the status of one limit that violates the law, active or inactive, and return CHANGED.
+    """Change the status of limits for the next pass and return CHANGED, or LAWFUL or CYCLES without a change.
 
-    Return LAWFUL if none violates it, and CYCLES after `MOST_PASSES` passes for each limit. Call after the solution for
-    the active limits. ``share``: factor on the rebounds, as in `write_rebounds`. ``passes``: number of changes before.
-    Writes ``ws.search.after`` (nl,), gap rates after the impact, m/s or rad/s, and ``ws.search.impulse`` (nl,), N s or
-    N m s. After `MOST_CHANGES` in a step limits that were closed before the impact stay closed: limits that open in
-    each other's impacts could repeat for ever.
+    One limit that violates the law changes; or, where an active one misses its rebound, see `_open_others`. LAWFUL: no
+    active limit that may open pulls, and no inactive one falls short; an active one still may, if none could be opened.
+    CYCLES: after `MOST_PASSES` passes for each limit. Call after the solution for the active limits. ``share``: factor
+    on the rebounds, as in `write_rebounds`. ``passes``: number of changes before. Writes ``ws.search.after`` (nl,), gap
+    rates after the impact, m/s or rad/s, and ``ws.search.impulse`` (nl,), N s or N m s. After `MOST_CHANGES` in a step
+    limits that were closed before the impact stay closed: limits that open in each other's impacts could repeat for
+    ever.
     """
     search, momenta, count = ws.search, 0.0, plan.limits.measure.size
     for i in range(plan.bodies.mass.size):
@@ -190,13 +193,13 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
 
 @njit
 def _shortfall(plan, ws, n, share):
-    """Return by how much limit n falls short of a ``share`` of its rebound, in `unit_of_limit` it a second."""
+    """Return the shortfall of limit n from a ``share`` of its rebound, in `unit_of_limit` a second."""
     return (share * ws.search.rebound[n] - ws.search.after[n]) / unit_of_limit(plan, n)
 
 
 @njit
 def _small_rate(plan, ws):
-    """Return the `_shortfall` up to which it is round-off; by ``ws.search.rate`` (nl,), m/s or rad/s."""
+    """Return the `_shortfall` that counts as round-off, by the rates before, ``ws.search.rate`` (nl,), m/s or rad/s."""
     fastest = 0.0
     for n in range(ws.search.taking.size):
         if ws.search.taking[n]:
@@ -209,8 +212,8 @@ def _open_others(plan, ws, missed, share, stay):
     """Open the active limits that reach their rebounds, for active limit ``missed`` that does not; return if any did.
 
     The row of ``missed`` depends linearly on theirs, so that all their rebounds cannot hold at once. Limits that the
-    rebound of ``missed`` leaves below their own become active again. ``share``: factor on the rebounds. ``stay``:
-    whether limits that were closed before the impact remain active. Changes ``ws.efforts.closed`` (nl,).
+    rebound of ``missed`` leaves below their own become active again. ``share``: factor on the rebounds. Limits with a
+    floor stay active, and with ``stay`` those that were closed before the impact. Changes ``ws.efforts.closed`` (nl,).
     """
     search, any_opened, tolerance = ws.search, False, _small_rate(plan, ws)
     for n in range(search.taking.size):
