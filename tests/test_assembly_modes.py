@@ -104,6 +104,7 @@ def test_bricard_has_the_two_of_its_closed_form(a):
     assert [mode.mobility for mode in modes] == [0, 0]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_stewart_platform_has_those_that_its_six_lengths_have():
     """Six equations of the platform's pose alone, solved from many starts by Newton's method, all at once."""

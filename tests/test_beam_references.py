@@ -49,6 +49,7 @@ def test_guided_beams_of_a_flexure(force, shift, shortening):
     assert moved[0] == pytest.approx(-shortening, abs=0.03 * shortening)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_cable_of_20_elements_hangs_as_20_rigid_links():
     """Sag and horizontal pull of the chain, 0.8 m from wall to wall."""

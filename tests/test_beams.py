@@ -276,6 +276,7 @@ def test_wrong_input(make, message):
         make()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_flexure_and_four_bar_keep_their_energy():
     """1e5 steps of a flexible four-bar, and a flexure that swings."""

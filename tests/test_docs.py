@@ -124,6 +124,7 @@ def test_links_lead_somewhere():
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_examples_of_pictures_write_the_pictures_that_are_shown(tmp_path):
     """``make docs`` takes the pictures from them."""

@@ -54,7 +54,7 @@ def refuse_every_second_step():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "scheme", [pytest.param(name, marks=pytest.mark.long if "sofroniou" in name else ()) for name in RUNS]
+    "scheme", [pytest.param(name, marks=() if name in ("rattle", "suzuki") else pytest.mark.long) for name in RUNS]
 )
 def test_the_slope_is_the_order(scheme, tmp_path):
     _, duration = RUNS[scheme]

@@ -99,6 +99,7 @@ def test_distances_and_depths_at_random_poses():
     compare_random(0, 40)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_distances_and_depths_at_thousands_of_random_poses():
     compare_random(1, 1500)

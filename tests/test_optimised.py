@@ -142,6 +142,7 @@ def test_pole_swings_up_with_least_effort():
     assert slopes.T @ multipliers == pytest.approx(factors, abs=0.02 * np.linalg.norm(factors))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_torque_of_the_crank_is_least():
     """At constant speed it is linear in the five numbers: what weight and spring take is their power over the speed."""
