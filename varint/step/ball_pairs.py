@@ -40,7 +40,10 @@ def is_ball(plan, i):
 
 @njit(inline="always")
 def write_ball(plan, ws, i, pose, at):
-    """Write the directions of the rows and the arms at a pose to ``ws.ldu.frame[at, i]`` and ``arm[at, i]``."""
+    """Write the directions of the rows (3, 3) and the arms (6,) of body i at a pose to ``ws.ldu.frame``, ``arm``.
+
+    ``pose``: its number; ``at``, 0 or 1: place of body i in both arrays. Arms are in m, world, as the directions.
+    """
     first, parent = natural(plan.joints.rows[i]), natural(plan.joints.parent[i])
     position, rotation, basis, arm = ws.position[pose], ws.rotation[pose], ws.ldu.frame[at, i], ws.ldu.arm[at, i]
     d, w = sub(vector(position[i]), vector(position[parent])), vector(plan.measures.w[first])
@@ -57,7 +60,10 @@ def write_ball(plan, ws, i, pose, at):
 
 @njit(inline="always")
 def factor_ball(plan, ws, i, low):
-    """Eliminate body i and its joint from the matrix in ``ws.ldu``; ``low`` as in `lower_pairs.factor_pair`."""
+    """Eliminate body i and its joint from the matrix in ``ws.ldu``; ``low`` as in `lower_pairs.factor_pair`.
+
+    Reads and changes its block ``D[i]`` (6, 6), reads the arms (6,); writes factors to ``S[i]`` and ``Y[i]``.
+    """
     D, E, V = ws.ldu.D[i], ws.ldu.S[i], ws.ldu.Y[i]
     upper, lower = ws.ldu.arm[0, i], ws.ldu.arm[low, i]
     e = turn_of(lower)

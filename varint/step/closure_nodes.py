@@ -115,7 +115,10 @@ def _eliminate_node(plan, ws, n, row):
 
 @njit
 def eliminate_nodes(plan, ws, i, body, row):
-    """Eliminate the closure nodes whose top is body i, nb for the world."""
+    """Eliminate the closure nodes whose top is body i, nb for the world.
+
+    ``body`` (nb, 6), ``row`` (nr,): right-hand side of bodies and rows, which is changed as blocks of ``ws.ldu`` are.
+    """
     has_top = i < plan.bodies.mass.size
     for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
         n = plan.loops.node_order[k]
@@ -153,7 +156,10 @@ def _eliminate_node_again(plan, ws, n, i, body, row):
 
 @njit
 def eliminate_nodes_again(plan, ws, i, body, row):
-    """Bring the right-hand side past the closure nodes whose top is body i, nb for the world, by their factors."""
+    """Bring the right-hand side past the closure nodes whose top is body i, nb for the world, by their factors.
+
+    ``body`` (nb, 6), ``row`` (nr,): of bodies and rows; both are changed.
+    """
     for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
         _eliminate_node_again(plan, ws, plan.loops.node_order[k], i, body, row)
 
@@ -203,7 +209,7 @@ def substitute_node(node_row, node_high, row_start, K, n, row):
 
 @njit
 def substitute_nodes(plan, ws, i, row):
-    """Find the multipliers of the closure nodes whose top is body i, nb for the world."""
+    """Find the multipliers of the closure nodes whose top is body i, nb for the world, in place in ``row`` (nr,)."""
     loops = plan.loops
     for k in range(loops.node_first[i + 1] - 1, loops.node_first[i] - 1, -1):
         substitute_node(loops.node_row, loops.node_high, loops.row_start, ws.ldu.K, loops.node_order[k], row)

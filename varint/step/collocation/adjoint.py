@@ -210,9 +210,10 @@ def steps_back(
 ) -> int:  # fmt: skip
     """Take the gradients ``own.by_coordinate`` and ``own.by_momentum`` back over the steps ``first`` to ``last`` - 1.
 
-    ``steps``: of the run. ``tape``, ``by``: nodes of the steps as stages, s for each step; adds the gradient by
-    numbers; with those of joints of the tree where ``by.wanted`` says so, and then the gradient by poses is
-    ``own.by_pose``. Returns the number of the step whose duals were not found, -1 for none.
+    ``by_momentum`` is (nb, 6), by momenta in world axes. ``steps``: of the run. ``tape``, ``by``: nodes of the steps as
+    stages, s for each step; adds the gradient by numbers; with those of joints of the tree where ``by.wanted`` says so,
+    and then the gradient by poses is ``own.by_pose``. Returns the number of the step whose duals were not found, -1 for
+    none.
     """
     q = rule.weight.size - 1
     for k in range(last - 1, first - 1, -1):

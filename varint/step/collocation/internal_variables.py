@@ -78,7 +78,10 @@ def _any_follows_motion(plan):
 
 @njit
 def _settle(plan, ws, rule, own, given, h, f, s):
-    """Solve for the internal variable of law f, along sum s; see `settle_internals`."""
+    """Solve for the internal variable of law f, along sum s; see `settle_internals`.
+
+    Reads values and rates ``own.value``, ``own.rate`` (s, sums); writes ``own.node`` (s, states).
+    """
     e, n, q = natural(plan.laws.element[f]), natural(plan.laws.state[f]), rule.weight.size - 1
     z, slope, A, M, x = own.node, own.slope, rule.integral, own.matrix, own.column
     change, size = 0.0, 1.0

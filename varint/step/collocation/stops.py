@@ -75,7 +75,8 @@ def place_stops(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeWork
 def keep_start(plan: Plan, ws: Workspace, rule: NodeRule, work: NodeWorkspace, h: float) -> None:
     """Write the gaps that closed stops keep at the nodes of a step of ``h`` s, and their rates.
 
-    If any is closed, saves the state, which `lets_go` goes back to.
+    To ``held_gap``, m or rad, and ``held_rate`` (s, limits) of the `StopWatch`. If any is closed, saves the state,
+    which `lets_go` goes back to.
     """
     watch, efforts, any_closed = watch_at(work.stops[0]), ws.efforts, False
     for n in range(efforts.closed.size):
@@ -223,7 +224,10 @@ def _root(rule, gap, low, high):
 
 @njit
 def _first_pull(plan, rule, work, n):
-    """Return the share of the first inner node where the impulse of closed limit n pulls, by PULLS; WHOLE for none."""
+    """Return the share of the first inner node where the impulse of closed limit n pulls, by PULLS; WHOLE for none.
+
+    Reads ``work.closures.multiplier`` (closed,), N s or N m s.
+    """
     q, own = work.position.shape[0] - 1, work.closures
     first, largest = _first_multiplier(plan, work, n), 0.0
     for j in range(1, q):
@@ -311,7 +315,7 @@ def _first_multiplier(plan, work, n):
 
 @indirect(seconds=1, what="hard stops in collocation")
 def show_at(plan: Plan, ws: Workspace, tree: LinkTree, work: NodeWorkspace, pose: int) -> None:
-    """Write the poses of the present node to a ``pose``, 0 or 1, and its momenta to ``ws.momentum``.
+    """Write the poses of the present node to a ``pose``, 0 or 1, and its momenta to ``ws.momentum`` (nb, 6).
 
     Quaternions have the sign that is near those at pose 0.
     """
@@ -337,7 +341,7 @@ def take_momenta(ws: Workspace, tree: LinkTree, work: NodeWorkspace) -> None:
 def gap_and_rate(plan: Plan, ws: Workspace, pose: int, n: int) -> tuple[float, float]:
     """Return the gap of open limit n, m or rad, at a ``pose``, and its rate, m/s or rad/s.
 
-    By the projected velocities, which are written to ``ws.increment_body``.
+    By the projected velocities, which are written to ``ws.increment_body`` (nb, 6).
     """
     project(plan, ws, pose)
     gap = limit_gap(plan, ws, pose, n)

@@ -19,7 +19,7 @@ SMOOTH = 0.5  # below this |D^3| over |D^2| of the velocities show a curve, no r
 def weigh_start(plan, ws, iterations, h):
     """Set the gain after a step of ``h`` seconds with so many iterations, and count the steps in a row without any.
 
-    Changes ``ws.last_multiplier``, impulses of joints that the next step starts from, by `gain` of their change.
+    Changes ``ws.last_multiplier`` (nr,), impulses of joints that the next step starts from, by `gain` of their change.
     """
     work = ws.contacts
     drifted = iterations == 1 and work.drift[0] < CALM * length_unit(plan) and h == work.span[0]

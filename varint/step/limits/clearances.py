@@ -20,7 +20,10 @@ def is_closed(plan, ws, n):
 
 @njit
 def clearance(plan, ws, pose, n):
-    """Distance of n from its next event, at a pose; below -1 it is past that event, from -1 to 1 at it."""
+    """Return the distance of n from its next event, at a pose; below -1 it is past that event, from -1 to 1 at it.
+
+    A gap is divided by what counts as none; see `limit_clearance` for the force ``ws.search.push`` (limits,).
+    """
     k = contact_of(plan, n)
     if k < 0:
         return limit_clearance(plan, ws, pose, n)
