@@ -227,6 +227,7 @@ def test_a_fast_spring_is_seen():
     ("arguments", "said"),
     [
         ({"dt": "automatic"}, "dt must be a number, s, or 'auto'"),
+        ({}, "dt is missing: give a step, s, or energy_error="),
         ({"dt": 0.01, "energy_error": 1e-5}, "leave out dt"),
         ({"dt": "auto", "energy_error": 0.0}, "energy_error must be"),
         ({"dt": "auto", "energy_error": "small"}, "energy_error must be"),

@@ -111,7 +111,9 @@ class Variational(Method):
 
     def __post_init__(self) -> None:
         choice(self.on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
-        if self.dt is None and self.energy_error is not None:
+        if self.dt is None:
+            if self.energy_error is None:
+                raise ArgumentError("dt is missing: give a step, s, or energy_error=, which chooses one")
             object.__setattr__(self, "dt", AUTO)
         if not isinstance(self.dt, str):
             if self.energy_error is not None:
