@@ -33,13 +33,12 @@ from varint.step.limits.impacts import RUN_STARTS, act_event, begin_events, find
 from varint.step.newton import CONVERGED, NOT_CONVERGED
 from varint.step.pace import accelerate_node
 from varint.step.plan import Plan, Workspace
-from varint.step.restart import ACCEPTED, AT_START
+from varint.step.restart import ACCEPTED, AT_START, SHORTEST_SHARE
 from varint.step.step import MOST_TRIALS
 
 if TYPE_CHECKING:
     from varint.methods.variational.collocation_march import CollocationMarch
 
-SHORTEST = 1.0 / 4096.0  # share of a step: where parts had to be shorter, the step fails
 MOST_LOOKS = 20  # parts of a step that are cut where its polynomials show an event; later ones are judged as they are
 END = 1e-14  # share of a step that counts as none
 CALLED = (  # compiled before the first step
@@ -150,7 +149,7 @@ class PartedStep:
             if status != CONVERGED:
                 self._back()
                 size = 0.5 * (size if search.limit[0] >= 0 else min(size, part))
-                if size < SHORTEST:
+                if size < SHORTEST_SHARE:
                     return False
                 part = min(size, 1.0 - done)
                 retry_events(self.plan, self.ws, 0, self.width * self.march.dt * part)
