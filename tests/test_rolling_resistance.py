@@ -105,6 +105,24 @@ def test_thrown_balls_and_capsules_gain_no_energy(seed):
     assert max(depth.max() for depth in run.penetration.values()) < 1e-9
 
 
+def falling_rod(rolling):
+    """A rod with small balls at its ends, which slides on one of them, falls on the other and slides on."""
+    half, radius, angle = 0.5, 0.01, 0.5
+    turn = (math.cos(angle / 2), 0, math.sin(angle / 2), 0)
+    place, ends = (0, 0, radius + half * math.cos(angle)), [vi.SphereShape(radius, (0, 0, z)) for z in (-half, half)]
+    inertia = np.diag([half**2 / 3, half**2 / 3, 1e-3])
+    rod = vi.Body("rod", mass=1.0, inertia=inertia, position=place, quat_wxyz=turn, collision=ends)
+    mechanism = free_scene("rod", [rod], [vi.Contact("floor", "rod", "world", friction=0.3, rolling=rolling)])
+    return vi.simulate(mechanism, 1.0, 5e-3, state=mechanism.state(velocity={"rod": (0.3, 0.1, 0)}))
+
+
+def test_it_takes_no_more_iterations_than_friction():
+    """Also far from the centre of mass, where the contact moves much more easily than by r of its ball."""
+    free, slow = falling_rod(0.0), falling_rod(1e-3)
+    assert slow.newton_iterations < 1.2 * free.newton_iterations
+    assert 5e-4 < np.linalg.norm(slow.position[-1, 0] - free.position[-1, 0]) < 5e-3
+
+
 def test_gradients_refuse_it():
     mechanism = vi.Mechanism(
         "rolls", [ball()], [vi.Free("free", "world", "ball")],

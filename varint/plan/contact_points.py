@@ -20,14 +20,15 @@ def contact_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict
     """Return the arrays of the contacts: with planes, one for each point, then of pairs of bodies."""
     planes, pairs = _plane_arrays(structure, slot, roles), _pair_arrays(structure, slot, roles)
     joined = {name: np.concatenate([planes.pop(name), pairs.pop(name)]) for name in SHARED}
-    rolling, lever, turning = (pairs.pop(name) for name in ("rolling", "lever", "turning"))
-    return _with_rolling(joined, rolling, lever, turning) | planes | pairs
+    return _with_rolling(joined, pairs.pop("rolling"), pairs.pop("turning")) | planes | pairs
 
 
-def _with_rolling(contacts: dict, rolling: np.ndarray, lever: np.ndarray, turning: np.ndarray) -> dict:
+def _with_rolling(contacts: dict, rolling: np.ndarray, turning: np.ndarray) -> dict:
     """Return the contacts, and after them the rolling resistance of slots with a coefficient ``rolling``, m.
 
-    ``lever``, m, and ``turning``, 1/kg: length and mobility of its rows.
+    ``turning``, 1/(kg m^2): mean rotation of both bodies by a torque. The length r of the rows of rolling resistance,
+    m, gives them the mobility of the contact: both have its normal row, with a compliance in proportion to the
+    mobility (`cones.SOFTNESS`), so that Newton's method has the right change of the normal impulse in both.
     """
     count, rolls = contacts["body"].size, np.flatnonzero(rolling)
     if rolls.size == 0:
@@ -35,13 +36,14 @@ def _with_rolling(contacts: dict, rolling: np.ndarray, lever: np.ndarray, turnin
         return contacts | {"roller": none, "parent": none, "lever": np.zeros(0)}
     parent = count - rolling.size + rolls
     rolling_rows = {name: values[parent] for name, values in contacts.items()}
-    rolling_rows["friction"], rolling_rows["mobility"] = rolling[rolls] / lever[rolls], turning[rolls]
+    lever = np.sqrt(rolling_rows["mobility"] / turning[rolls])
+    rolling_rows["friction"] = rolling[rolls] / lever
     joined = {name: np.concatenate([values, rolling_rows[name]]) for name, values in contacts.items()}
     roller = np.full(count + rolls.size, -1)
     roller[parent] = count + np.arange(rolls.size)
     joined["roller"] = roller
     joined["parent"] = np.concatenate([np.full(count, -1), parent])
-    joined["lever"] = np.concatenate([np.zeros(count), lever[rolls]])
+    joined["lever"] = np.concatenate([np.zeros(count), lever])
     return joined
 
 
@@ -99,11 +101,7 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
         arm = float(np.linalg.norm(table.centre[shape])) + (bound if np.isfinite(bound) else 0.0)
         return 1.0 / structure.body(body).mass + 2.0 / 3.0 * arm**2 * _turning(structure, body)
 
-    levers = [float(min(table.bound[a], table.bound[b])) for *_, a, b in pairs]
-    turning = [
-        lever**2 * sum(_turning(structure, body) for body in (each.body, each.other))
-        for (_, each, *_), lever in zip(pairs, levers, strict=True)
-    ]
+    turning = [sum(_turning(structure, body) for body in (each.body, each.other)) for _, each, *_ in pairs]
 
     def of_slots(values: list, kind: type) -> np.ndarray:
         """Return a number for each slot from one for each pair."""
@@ -117,7 +115,6 @@ def _pair_arrays(structure: Structure, slot: np.ndarray, roles: Roles) -> dict:
         "restitution": of_slots([each.restitution for _, each, *_ in pairs], float),
         "mobility": of_slots([of_point(each.body, a) + of_point(each.other, b) for _, each, a, b in pairs], float),
         "rolling": of_slots([each.rolling for _, each, *_ in pairs], float),
-        "lever": of_slots(levers, float),
         "turning": of_slots(turning, float),
         "pair_first": np.cumsum([0, *slots], dtype=np.int64),
         "pair_shape": np.array([[a, b] for *_, a, b in pairs], dtype=np.int64).reshape(-1, 2),

@@ -21,7 +21,11 @@ SKIN = 4.0  # times how far features of a shape are looked for: the larger, the 
 
 @njit
 def way_of_shape(plan, ws, i, s, h):
-    """Longest way of the points of shape s of body i in a step of ``h`` seconds, m."""
+    """Return a bound of the way of the points of shape s of body i in a step of ``h`` seconds, m; zero for the world.
+
+    Of ``ws.velocity`` and gravity: other forces add nothing. Shapes without a sphere about them, planes and hollow
+    ones, count by the centre of mass.
+    """
     if i == plan.bodies.mass.size:
         return 0.0
     v, w, g = vector(ws.velocity[i]), vector(ws.velocity[i, 3:]), vector(plan.bodies.gravity)
@@ -32,7 +36,11 @@ def way_of_shape(plan, ws, i, s, h):
 
 @njit
 def list_all(ws):
-    """List all contacts and pairs; the next `list_near` chooses among them."""
+    """List all contacts and pairs of shapes; the next `list_near` chooses among them.
+
+    Writes ``near``, ``near_pair``, ``is_near``, both counts, ``near_count`` and ``near_pair_count``, and ``skin`` of
+    ``ws.contacts``.
+    """
     work = ws.contacts
     work.near_count[0], work.near_pair_count[0] = work.near.size, work.near_pair.size
     for k in range(work.near.size):
@@ -45,9 +53,10 @@ def list_all(ws):
 
 @indirect(seconds=1, what="contacts")
 def copy_near(plan: Plan, ws: Workspace, back: bool) -> None:
-    """Copy what a step changes of the contacts that are listed to ``ws.contacts.saved``, or from there if ``back``.
+    """Copy the state of the listed contacts that a step changes to ``ws.contacts.saved``, or, if ``back``, from there.
 
-    The list is the same at both: it is made at the start of (sub-)steps. All others are open.
+    ``saved`` (nk, 10): closed, ``held_gap``, ``slip`` (2), ``impulse`` (3), and of shapes ``slip_vector`` (3). The list
+    is the same at both: it is made at the start of (sub-)steps. All others are open.
     """
     work = ws.contacts
     planes = work.closed.size - work.kind.size
@@ -74,7 +83,7 @@ def copy_near(plan: Plan, ws: Workspace, back: bool) -> None:
 
 @njit
 def clear_impulses(ws):
-    """Set the impulses of the iterate to zero: those of the contacts that are listed, as all others are zero."""
+    """Set the impulses ``ws.contacts.z`` (nk, 3) of the listed contacts to zero; all others are zero."""
     for n in range(ws.contacts.near_count[0]):
         z = ws.contacts.z[natural(ws.contacts.near[n])]
         z[0] = z[1] = z[2] = 0.0
@@ -82,27 +91,27 @@ def clear_impulses(ws):
 
 @njit
 def _slot_of(plan, s):
-    """Slot of the body of shape s; that of the world for a shape of it."""
+    """Return the slot of the body of shape s, nb for a shape of the world."""
     body = plan.contacts.shapes.body[s]
     return plan.bodies.mass.size if body < 0 else body
 
 
 @njit
 def _centre(plan, ws, pose, s):
-    """Centre of the sphere about shape s at a pose, world, m."""
+    """Return the centre (3,) of the sphere about shape s at a pose, world, m."""
     i = _slot_of(plan, s)
     return add(vector(ws.position[pose, i]), rotate(ws.rotation[pose, i], vector(plan.contacts.shapes.centre[s])))
 
 
 @njit
 def _is_bounded(plan, s):
-    """Whether shape s has a sphere about it."""
+    """Return whether shape s has a sphere about it; planes and hollow shapes have not."""
     return plan.contacts.shapes.bound[s] < math.inf
 
 
 @njit
 def _need(plan, ws, s, h):
-    """Distance from shape s within which features are looked for in a step of ``h`` seconds, its own share, m."""
+    """Return the share of shape s in the distance within which features are looked for in ``h`` seconds, m."""
     i = _slot_of(plan, s)
     if i == plan.bodies.mass.size or not _is_bounded(plan, s):
         return 0.0
@@ -111,7 +120,10 @@ def _need(plan, ws, s, h):
 
 @njit
 def _left_of_skin(plan, ws, pose, s):
-    """Skin of a shape less its way since the list was made, m; zero for shapes of the world."""
+    """Return the skin of shape s less the way of its centre since the list was made, m.
+
+    Zero for shapes of the world, planes and hollow shapes; minus infinity where no list has been made.
+    """
     if plan.contacts.shapes.body[s] < 0 or not _is_bounded(plan, s):
         return 0.0 if ws.contacts.skin[s] >= 0.0 else -math.inf
     way = sub(_centre(plan, ws, pose, s), vector(ws.contacts.listed_centre[s]))
@@ -120,7 +132,7 @@ def _left_of_skin(plan, ws, pose, s):
 
 @njit
 def is_list_whole(plan, ws, pose):
-    """Whether no pair that is not listed overlaps at a pose."""
+    """Return whether the spheres of no unlisted pair can overlap at a pose."""
     for s in range(ws.contacts.skin.size):
         if not _left_of_skin(plan, ws, pose, s) >= 0.0:
             return False
@@ -129,7 +141,10 @@ def is_list_whole(plan, ws, pose):
 
 @njit
 def _is_within_skins(plan, ws, pose, p):
-    """Whether the grown spheres of pair p overlap; what is hollow, and a plane that moves, is near everything."""
+    """Return whether the grown spheres of pair p overlap; hollow shapes, and planes that move, are near everything.
+
+    Of a plane of the world and another shape: whether the grown sphere reaches below the plane.
+    """
     shapes, work = plan.contacts.shapes, ws.contacts
     a, b = plan.contacts.pair_shape[p]
     skin = work.skin[a] + work.skin[b]
@@ -148,7 +163,12 @@ def _is_within_skins(plan, ws, pose, p):
 
 @njit
 def _forget(plan, ws, f):
-    """Empty slot f, which loops over contacts do not visit any more."""
+    """Clear slot f, which loops over contacts do not visit any more, and all that ``ws.contacts`` has of its contact k.
+
+    Of f: ``kind`` becomes EMPTY, ``slip_vector`` zero. Of k: ``closed``, ``hits``, ``taking``, ``sticking``, ``mode``,
+    ``solved_mode``, ``missed``, ``impulse``, ``z``, ``solved``, ``solved_rate``, ``bias``, ``slip`` and ``direction``
+    become zero.
+    """
     work, k = ws.contacts, plan.contacts.height.size + f
     work.kind[f], work.closed[k], work.hits[k] = EMPTY, False, 0
     work.taking[k], work.sticking[k], work.mode[k], work.solved_mode[k], work.missed[k] = False, False, 0, 0, 0.0
@@ -163,7 +183,10 @@ def _forget(plan, ws, f):
 def list_near(plan, ws, pose, h):
     """List the pairs that could meet in a step of ``h`` seconds from a pose, and the contacts of these and of planes.
 
-    Slots of pairs that are not listed are emptied.
+    Nothing changes as long as the list holds. A new one writes ``skin``, ``listed_centre`` (shapes, 3), ``is_near``,
+    ``near_pair``, ``near_pair_count``, ``near`` and ``near_count`` of ``ws.contacts``: first contacts with planes, then
+    the slots of pairs, then rolling resistances, whose ``kind`` is EMPTY. Slots of pairs that leave the list are
+    emptied.
     """
     work, contacts, whole = ws.contacts, plan.contacts, True
     for s in range(work.skin.size):
