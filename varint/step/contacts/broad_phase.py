@@ -21,7 +21,7 @@ SKIN = 4.0  # times how far features of a shape are looked for: the larger, the 
 
 @njit
 def way_of_shape(plan, ws, i, s, h):
-    """Return a bound of the way of the points of shape s of body i in a step of ``h`` seconds, m; zero for the world.
+    """Return how far points of shape s of body i may move in a step of ``h`` seconds, m; zero for the world.
 
     Of ``ws.velocity`` and gravity: other forces add nothing. Shapes without a sphere about them, planes and hollow
     ones, count by the centre of mass.
@@ -120,7 +120,7 @@ def _need(plan, ws, s, h):
 
 @njit
 def _left_of_skin(plan, ws, pose, s):
-    """Return the skin of shape s less the way of its centre since the list was made, m.
+    """Return the skin of shape s less the distance that its centre moved since the list was made, m.
 
     Zero for shapes of the world, planes and hollow shapes; minus infinity where no list has been made.
     """
