@@ -19,7 +19,13 @@ NEAR, SLOW = (
 
 @njit
 def rest_contacts(plan, ws, velocity):
-    """Take the contacts that rest at pose 0 with velocities (nb, 6) into the problem of `accelerate_contacts`."""
+    """Take the contacts that rest at pose 0 with the velocities ``velocity`` (nb, 6) into the problem of accelerations.
+
+    They rest where their gap is at most NEAR and its rate at most SLOW; rolling resistances rest with their contacts.
+    Writes ``taking``, ``sticking``, ``mode``, ``direction`` (nk, 2), the unit vector of the slip, zero below SLOW, and
+    ``bias`` (nk, 3), m/s^2, the acceleration of the point that touches while those of the bodies are zero, of
+    ``ws.contacts``; and the rows ``upper`` at pose 0. Fills the slots of shapes before.
+    """
     work, unit = ws.contacts, length_unit(plan)
     if plan.contacts.pair_shape.size:
         choose_features(plan, ws, 0, 0.0)
@@ -55,16 +61,20 @@ def rest_contacts(plan, ws, velocity):
 
 @njit
 def accelerate_contacts(plan, ws):
-    """Solve for accelerations at pose 0 with the contacts that rest: right sides and solution as `solve_newton`."""
+    """Solve for accelerations at pose 0 with the contacts that rest; right sides and solution as of `solve_newton`.
+
+    They are in ``ws.increment_body`` (nb, 6) and ``ws.increment_row`` (nr,); forces go to ``ws.contacts.z`` (nk, 3), N.
+    """
     take_right_sides(ws)
     solve_at_node(plan, ws, 0)
 
 
 @njit
 def forces_of_contacts(plan, ws, out):
-    """Write what the contacts do at a node to ``out`` (nk, 10); zero for those that are open.
+    """Write forces, places and normals of the listed contacts at pose 0 to ``out`` (nk, 10); zero for open ones.
 
-    Force on ``body`` (3), N, its part along the normal, place of the point that touches (3), m, and normal (3), world.
+    Force on ``body`` (3), N, its part along the normal, N, place of the point that touches (3), m, and normal (3),
+    world. Of rolling resistances all is zero. Rows of contacts that are not listed stay as they are.
     """
     for n in range(ws.contacts.near_count[0]):
         k = natural(ws.contacts.near[n])

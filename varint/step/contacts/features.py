@@ -23,13 +23,16 @@ STILL_BODY = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))  # the motion of the world
 
 @njit
 def feature_of(plan, k):
-    """The pair of features of contact k; negative for a contact with a plane of the world."""
+    """Return the number of the pair of features of contact k; negative for a contact with a plane of the world."""
     return k - plan.contacts.height.size
 
 
 @njit
 def rate_along(plan, rows, k, a, velocity):
-    """Row ``rows[k, a]`` (12,) of contact k times the velocities (nb, 6) of its bodies."""
+    """Return row a of contact k, ``rows[k, a]``, times the motions of its bodies, m/s.
+
+    ``rows`` (nk, 3, 12): `upper` or `row` of ``ws.contacts``; ``velocity`` (nb, 6).
+    """
     j = plan.contacts.other[k]
     rate = dot6(rows[k, a], velocity[plan.contacts.body[k]])
     return rate if j == plan.bodies.mass.size else rate + dot6(rows[k, a, 6:], velocity[j])
@@ -152,10 +155,11 @@ def turned_features(
 
 @njit
 def acceleration_bias(plan, ws, pose, k, velocity):
-    """Accelerations, m/s^2, along the frame that the velocities (nb, 6) at a pose cause of what touches.
+    """Return the accelerations (3,), m/s^2, along the frame of a contact of shapes at zero acceleration of its bodies.
 
-    With s the velocity of the point of ``body`` relative to that of ``other``, these are s' along the frame, of the
-    points where the bodies touch as these move on, and along the normal also s along its change.
+    ``velocity`` (nb, 6): of the bodies at the pose, from which these follow. With s the velocity of the point of
+    ``body`` relative to that of ``other``, they are s' along the frame, of the points where the bodies touch as these
+    move on, and along the normal also s along its change. Call after `write_feature_frame` at the pose.
     """
     work, f, nb = ws.contacts, feature_of(plan, k), plan.bodies.mass.size
     i, j = plan.contacts.body[k], plan.contacts.other[k]

@@ -182,7 +182,7 @@ def _slip_of(work, m, smoothing):
 
 @njit
 def _add_slips(work, count, smoothing):
-    """Add the changes of mu |y_t| to those of y_n, in row 5 of ``inside_rows``, (3 count,), m/s."""
+    """Add the changes of mu |y_t| to the changes of y_n, in row 5 of ``inside_rows``, (3 count,), m/s."""
     dy = work.inside_rows[5]
     for m in range(count):
         parent, (g, h, _) = work.inside_parent[m], _slip_of(work, m, smoothing)
@@ -215,7 +215,10 @@ def _open_rates(work, count, smoothing):
 
 @njit
 def _scaled(work, m, row):
-    """Contact m of row z (1), or y (2), or their change (4, 5), where its cone is the Lorentz cone."""
+    """Return contact m of z (``row`` 1), y (2), or their changes (4, 5), scaled so that its cone is the Lorentz cone.
+
+    Three numbers. Without friction the normal component alone, and zeros.
+    """
     n, mu = 3 * m, work.inside_friction[m]
     x = work.inside_rows[row]
     if mu <= LEAST:
@@ -225,7 +228,7 @@ def _scaled(work, m, row):
 
 @njit
 def _complementarity(work, count):
-    """Mean of z' . y' of the contacts, and the largest part of z' o y' over the mass, (m/s)^2."""
+    """Return the mean of z' . y' over the contacts, J, and the largest part of z' o y' over their masses, (m/s)^2."""
     total = worst = 0.0
     size, W = 3 * count, work.inside_mobility
     for m in range(count):
@@ -342,9 +345,10 @@ def _mean_ahead(work, count, share):
 
 @njit
 def _way_inside(x, d):
-    """The largest t >= 0 for which x + t d stays in the Lorentz cone that x is in, infinite if none is.
+    """Return the largest t >= 0 for which x + t d stays in the Lorentz cone that x is in, or infinity.
 
-    At the boundary a t^2 + 2 b t + c = 0, of which q / a and c / q are the roots.
+    ``x``, ``d``: three numbers each, the first along the axis of the cone. At the boundary a t^2 + 2 b t + c = 0, of
+    which q / a and c / q are the roots.
     """
     a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
     b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2]

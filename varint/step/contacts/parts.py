@@ -8,12 +8,12 @@ MOST_COUPLED = 400  # contacts between moving bodies that touch at once: their b
 
 
 def space_for_features(plan):
-    """Space for the features of one pair of shapes."""
+    """Return the number of features that one pair of shapes of a plan can have at most."""
     return feature_space(int(np.diff(plan.contacts.pair_first).max(initial=0)))
 
 
 def sizes_of_contacts(plan):
-    """Sizes of the arrays of a run."""
+    """Return the sizes, by name, of the arrays of the contacts of a plan in a run."""
     contacts, nb = plan.contacts, plan.bodies.mass.size
     coupled = min(int(np.count_nonzero(contacts.other != nb)), MOST_COUPLED)
     touched = {"touched": nb, "touched_rows": plan.rows.role.size}

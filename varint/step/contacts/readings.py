@@ -14,7 +14,11 @@ LARGEST_WAY = 0.25  # of the smaller shape: how far two that could meet move in 
 
 @njit
 def _place(plan, ws, pose, motion):
-    """Take position (nb + 1, 3) and rotation (nb + 1, 3, 3) of a ``motion`` as a pose, and its velocity (nb, 6)."""
+    """Write the pose of a ``motion`` to a pose of the workspace, and its velocities.
+
+    ``motion``: position (nb + 1, 3), rotation (nb + 1, 3, 3) and velocity (nb, 6). Writes ``ws.position``,
+    ``ws.rotation``, of moving bodies, and ``ws.velocity``.
+    """
     position, rotation, velocity = motion
     for i in range(plan.bodies.mass.size):
         for a in range(3):
@@ -29,7 +33,8 @@ def _place(plan, ws, pose, motion):
 def seek_features(plan, ws, motion, h, closed):
     """Fill the slots with the features that could meet within ``h`` seconds; return the longest step to be taken, s.
 
-    ``closed`` (features,): slots in contact, which stay so where their features, or others there, are found again.
+    ``closed`` (features,): slots in contact. They stay so where their features, or others there, are found again; the
+    others become False. Writes pose 0 and of ``ws.contacts`` ``closed``, ``held_gap``, m, and the arrays of slots.
     """
     work, planes = ws.contacts, plan.contacts.height.size
     _place(plan, ws, 0, motion)
@@ -44,9 +49,11 @@ def seek_features(plan, ws, motion, h, closed):
 
 @njit(seconds=10, what="contacts of shapes in reduced coordinates")
 def read_features(plan, ws, motion, gap, rows, bend):
-    """Write the gap (features,), m, rows (features, 2, 3, 6) and `acceleration_bias` (features, 3) of each slot.
+    """Write ``gap`` (features,), m, ``rows`` (features, 2, 3, 6) and ``bend`` (features, 3), m/s^2, of the slots.
 
-    Rows by the motions of both bodies, along the normal and two directions across it.
+    Rows by the motions of both bodies, along the normal and two directions across it; ``bend``: see
+    `acceleration_bias`. Empty slots have the gap `OUT_OF_REACH`, rows and ``bend`` zero. Writes pose 1 and
+    ``ws.contacts.frame``, ``ws.contacts.upper``.
     """
     planes = plan.contacts.height.size
     _place(plan, ws, 1, motion)
@@ -68,13 +75,16 @@ def read_features(plan, ws, motion, gap, rows, bend):
 
 @njit(seconds=10, what="contacts of shapes in reduced coordinates")
 def check_features(plan, ws, motion, seen):
-    """Set those of ``seen`` (features,), the slots asked for, to whether the shapes still face each other so."""
+    """Set ``seen`` (features,), where True, to whether the shapes still face each other by the features of the slot.
+
+    ``motion``: see `_place`; writes pose 1.
+    """
     _place(plan, ws, 1, motion)
     see_features(plan, ws, 1, seen)
 
 
 @njit(seconds=10, what="contacts of shapes in reduced coordinates")
 def overlooks_features(plan, ws, motion):
-    """Whether shapes have met, since features were sought, by some that have no slot."""
+    """Return whether shapes have met, since features were sought, by features that have no slot."""
     _place(plan, ws, 1, motion)
     return misses_features(plan, ws, 0, 1)

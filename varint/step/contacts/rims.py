@@ -44,7 +44,7 @@ def _sides(plan, ws, k):
 
 @njit
 def _rim_shape(plan, ws, p, f):
-    """Return the cylinder whose rim, or a point of it, is the first feature of slot f of pair p; -1 if none.
+    """Return the cylinder whose rim, or a point of it, is the first feature of slot f of pair p, or -1.
 
     It is known by ``ws.contacts.kind`` and the first of ``key`` (2,), a number of a vertex of all shapes.
     """
@@ -74,7 +74,7 @@ def _is_all_above(plan, ws, pose, p, f):
 
 @njit
 def _has_rim(plan, p):
-    """Whether one of the shapes of pair p is a cylinder."""
+    """Return whether one of the shapes of pair p is a cylinder."""
     kind, (a, b) = plan.contacts.shapes.kind, (plan.contacts.pair_shape[p, 0], plan.contacts.pair_shape[p, 1])
     return kind[a] == CYLINDER or kind[b] == CYLINDER
 
@@ -134,9 +134,10 @@ def _has_circle(plan, ws, p, f):
 
 @njit
 def _open(plan, ws, f):
-    """Open slot f without anything of what it was for, at the start of a trial too.
+    """Open slot f, and clear all that is known of its contact k, at the start of the trial too.
 
-    Its contact loses ``slip`` (2,), ``impulse`` (3,), ``slip_vector`` (3,) and ``saved`` (10,), and is not held.
+    Of ``ws.contacts``: ``closed``, ``held_gap``, ``hits``, ``slip`` (2,), ``impulse`` (3,), ``slip_vector`` (3,) and
+    ``saved`` (10,) become zero.
     """
     work, k = ws.contacts, plan.contacts.height.size + f
     work.closed[k], work.held_gap[k], work.hits[k] = False, 0.0, 0
@@ -149,9 +150,9 @@ def _open(plan, ws, f):
 
 @njit
 def _fix(plan, ws, p, f):
-    """Replace the rim of slot f of pair p by points in this step: slot f, and those of its other slots that are closed.
+    """Replace the rim of slot f of pair p by points for this step: slot f, and its other slots that are closed.
 
-    The others are emptied. Writes ``ws.contacts.kind`` (features,), and radius zero for slot f.
+    Its slots that are open are emptied. Writes ``ws.contacts.kind`` (features,), and radius zero for slot f.
     """
     work, planes = ws.contacts, plan.contacts.height.size
     for g in range(plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]):
@@ -167,9 +168,9 @@ def _fix(plan, ws, p, f):
 
 @njit
 def _set_point(work, f, point):
-    """Set the point of the body that slot f is for.
+    """Set ``work.place`` of slot f for the first body to ``point`` (3,), m.
 
-    ``point`` (3,): from the centre of mass, axes of the body, m.
+    From the centre of mass, axes of the body.
     """
     for m in range(3):
         work.place[f, 0, m] = point[m]
@@ -220,9 +221,10 @@ def _lowest(plan, ws, pose, p, f):
 
 @njit
 def _slot_for(plan, ws, p, f):
-    """Return a slot of pair p for one more point of the rim of slot f, empty or open after the trial; -1 for none.
+    """Return a slot of pair p for one more point of the rim of slot f, empty or open after the trial, or -1.
 
-    Slots are empty by ``ws.contacts.kind``, open by ``closed`` (nk,).
+    Slots are empty by ``ws.contacts.kind``, open by ``closed`` (nk,). An empty slot is taken before an open one as long
+    as the rim has fewer than MOST points.
     """
     work, planes = ws.contacts, plan.contacts.height.size
     empty, parted, count = -1, -1, 0
@@ -237,9 +239,10 @@ def _slot_for(plan, ws, p, f):
 
 @njit
 def _add_point(plan, ws, f, g, point):
-    """Give slot g a further ``point`` of the rim of slot f.
+    """Set slot g to a further ``point`` (3,) of the rim of slot f; its contact opens.
 
-    ``point`` (3,): from the centre of mass, axes of the body, m.
+    ``point``: from the centre of mass, axes of the body, m. Writes ``kind``, ``swapped``, ``key``, ``size``, ``axis``
+    and ``place`` of ``ws.contacts``.
     """
     work = ws.contacts
     _open(plan, ws, g)
@@ -268,10 +271,11 @@ def _turns_over(plan, ws, start, end, p, f):
 
 @indirect(seconds=2, what="contacts of shapes")
 def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
-    """Return the contact to close at the start of a trial: a point of a rim that overlaps at its end. AS_IT_IS: none.
+    """Return the contact to close at the start of a trial: a point of a rim that overlaps at its end; else a verdict.
 
-    REPEAT: the lowest point of a closed rim went far around it; a point stands for that rim from now on.
-    HALVE: there is no slot for a point. ``ws.contacts.solved`` (nk, 3), N s, are the impulses of the trial.
+    AS_IT_IS: there is no such point. REPEAT: the lowest point of a closed rim went far around it; a point stands for
+    that rim from now on. HALVE: there is no slot for a point. ``ws.contacts.solved`` (nk, 3), N s, are the impulses of
+    the trial.
     """
     work, contacts, planes = ws.contacts, plan.contacts, plan.contacts.height.size
     for n in range(work.near_pair_count[0]):
@@ -300,7 +304,7 @@ def look_at_rims(plan: Plan, ws: Workspace, start: int, end: int) -> int:
 
 @njit
 def any_rim_point(plan, ws):
-    """Whether a point stands for a rim."""
+    """Return whether a point stands for a rim."""
     work, contacts = ws.contacts, plan.contacts
     for n in range(work.near_pair_count[0]):
         p = work.near_pair[n]
@@ -312,7 +316,7 @@ def any_rim_point(plan, ws):
 
 @njit
 def landed_point(plan, ws):
-    """The closed contact that pressed most in a step, of rims for which two or more points stood; -1 for none."""
+    """Return the closed contact with the largest impulse in a step, of rims with two or more points, or -1."""
     work, contacts, most, best = ws.contacts, plan.contacts, 0.0, -1
     for n in range(work.near_pair_count[0]):
         p = work.near_pair[n]

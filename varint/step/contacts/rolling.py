@@ -17,26 +17,30 @@ from varint.step.contacts.cones import APART
 
 @njit
 def is_rolling(plan, k):
-    """Whether contact k is the rolling resistance of another."""
+    """Return whether contact k is the rolling resistance of another."""
     return plan.contacts.parent.size > 0 and plan.contacts.parent[k] >= 0
 
 
 @njit
 def roller_of(plan, k):
-    """The contact that is the rolling resistance of contact k; -1 for none."""
+    """Return the contact that is the rolling resistance of contact k, or -1."""
     return plan.contacts.roller[k] if plan.contacts.roller.size > 0 else -1
 
 
 @njit
 def follow_parent(plan, ws, k):
-    """A rolling resistance takes part where its contact does."""
+    """Set ``closed`` and ``taking`` of rolling resistance k, of ``ws.contacts``, to the values of its contact."""
     work, parent = ws.contacts, plan.contacts.parent[k]
     work.closed[k], work.taking[k] = work.closed[parent], work.taking[parent]
 
 
 @njit
 def write_rolling_frame(plan, ws, pose, k):
-    """Write ``frame``, ``slip`` and ``upper`` of rolling resistance k at a pose; those of its contact are known."""
+    """Write ``frame``, ``slip`` and ``upper`` of rolling resistance k at a pose; call after `write_feature_frame`.
+
+    Of ``ws.contacts``. The frame is that of its contact. ``upper`` (nk, 3, 12): zero but for torques along the two
+    directions across the normal, times ``lever``, m. ``slip`` is ``slip_vector`` along the frame.
+    """
     planes, nb, work = plan.contacts.height.size, plan.bodies.mass.size, ws.contacts
     f, parent, upper = k - planes, plan.contacts.parent[k], ws.contacts.upper[k]
     for a in range(3):
@@ -57,7 +61,11 @@ def write_rolling_frame(plan, ws, pose, k):
 
 @njit
 def rolling_rates(plan, ws, h, k):
-    """Write the rates of rolling resistance k over a step of ``h`` seconds and their gradients by the unknowns."""
+    """Write the rates of rolling resistance k over a step of ``h`` seconds and their gradients by the unknowns.
+
+    Of ``ws.contacts``, ``rate`` (nk, 3), m/s, and ``row`` (nk, 3, 12): components 1 and 2. Those along the normal come
+    from `take_normal`.
+    """
     work, nb = ws.contacts, plan.bodies.mass.size
     work.rate[k, 1] = work.rate[k, 2] = 0.0
     for side in range(2):
@@ -77,7 +85,11 @@ def rolling_rates(plan, ws, h, k):
 
 @njit
 def take_normal(plan, ws, k):
-    """Take the normal row, its rate and its impulse from the contact; whether that is open."""
+    """Take normal row, rate and impulse of rolling resistance k from its contact; return whether that one is open.
+
+    Writes component 0 of ``z``, ``rate`` (nk, 3) and ``row`` (nk, 3, 12) of ``ws.contacts``. Call after these are known
+    of the contact.
+    """
     work, parent = ws.contacts, plan.contacts.parent[k]
     work.z[k, 0], work.rate[k, 0] = work.z[parent, 0], work.rate[parent, 0]
     for m in range(12):

@@ -17,9 +17,10 @@ SMOOTH = 0.5  # below this |D^3| over |D^2| of the velocities show a curve, no r
 
 @njit
 def weigh_start(plan, ws, iterations, h):
-    """Set the gain after a step of ``h`` seconds with so many iterations, and count the steps in a row without any.
+    """Set the gain after a step of ``h`` seconds with ``iterations``, and count the steps in a row without any.
 
-    Changes ``ws.last_multiplier`` (nr,), impulses of joints that the next step starts from, by `gain` of their change.
+    Writes ``ws.contacts.gain`` and ``ws.contacts.foreseen`` (1,). Changes ``ws.last_multiplier`` (nr,), impulses of
+    joints that the next step starts from, by `gain` of their change.
     """
     work = ws.contacts
     drifted = iterations == 1 and work.drift[0] < CALM * length_unit(plan) and h == work.span[0]

@@ -13,31 +13,36 @@ AT_NODE = ("closed", "held_gap", "slip", "kind", "swapped", "place", "axis", "si
 
 
 def contact_number_parts(plan):
-    """The part of a gradient by numbers, zero."""
+    """Return the part of a gradient by the numbers of contacts, zero, by its name."""
     sizes = {"contacts": plan.contacts.body.size, "planes": plan.contacts.height.size}
     return {"contacts": allocate(ContactNumbers, sizes)}
 
 
 def contacts_state(ws):
-    """A copy of the state of the contacts."""
+    """Return a copy of the state of the contacts at a node."""
     return tuple(getattr(ws.contacts, name).copy() for name in AT_NODE)
 
 
 def set_contacts(ws, state):
-    """Go back to a `contacts_state`."""
+    """Restore a `contacts_state`, and list all contacts."""
     for name, array in zip(AT_NODE, state, strict=True):
         getattr(ws.contacts, name)[:] = array
     list_all(ws)
 
 
 def carried_of(plan) -> int:
-    """Numbers that a stage hands on beside poses and momenta: variables of laws, and the slips of contacts."""
+    """Count the numbers that a stage hands on beside poses and momenta: variables of laws, slips of contacts."""
     return int(np.count_nonzero(plan.laws.state >= 0)) + 3 * plan.contacts.body.size
 
 
 @njit
 def keep_contacts(plan, ws, at, k):
-    """Keep the state of the contacts as that of stage, or event, k, of a `ContactTape` or `ContactEventTape`."""
+    """Keep the state of the contacts as that of stage, or event, k on a tape.
+
+    ``at`` (a `ContactTape`, or a `ContactEventTape`). Writes row k of ``at.closed``, ``at.mode``, ``at.held_gap``,
+    ``at.slip`` (3,), m/s, world, and ``at.impulse`` (3,), N s, along the frame, of each contact, and of ``at.kind``,
+    ``at.swapped``, ``at.place``, ``at.axis`` and ``at.size`` of each slot.
+    """
     work = ws.contacts
     for c in range(work.closed.size):
         at.closed[k, c], at.mode[k, c], at.held_gap[k, c] = 1 if work.closed[c] else 0, work.mode[c], work.held_gap[c]
@@ -59,13 +64,19 @@ def keep_contacts(plan, ws, at, k):
 
 @njit
 def _on_plane(plan, work, c, m):
+    """Return component m, world, of the slip of contact c with a plane, m/s."""
     frame = plan.contacts.frame[c]
     return work.slip[c, 0] * frame[1, m] + work.slip[c, 1] * frame[2, m]
 
 
 @njit
 def play_contacts(plan, ws, at, k):
-    """Go back to the state that `keep_contacts` kept, with the rows at pose 0 and the impulses."""
+    """Restore the state that `keep_contacts` kept, with the rows of closed contacts at pose 0 and their impulses.
+
+    ``at`` (as there, a tape), ``k``: stage or event. Writes of ``ws.contacts`` ``closed``, ``held_gap``, ``slip`` of
+    planes, ``slip_vector`` of shapes, ``z``, and the slots, ``kind``, ``swapped``, ``place``, ``axis`` and ``size``;
+    ``share`` of friction becomes 1. All contacts are listed. What `rest_on` writes is written too.
+    """
     work = ws.contacts
     for f in range(work.kind.size):
         work.kind[f], work.swapped[f] = at.kind[k, f], at.swapped[k, f] != 0
