@@ -344,3 +344,17 @@ def test_a_driven_body_throws_a_resting_one(restitution):
     assert run.rates["puck slide"][-1] == pytest.approx(1.0 + restitution, rel=1e-12)
     assert np.abs(run.energy_balance).max() < 1e-12
     assert not run.unresolved.size
+
+
+def test_a_plane_that_turns_meets_what_is_far_from_its_axis():
+    """A ball 20 m from the hinge of a plane, met at 100 m/s: it is taken along, and not overlapped."""
+    arm, radius, rate = 20.0, 0.01, 5.0
+    plate = vi.Body("plate", mass=1e3, inertia=1e6 * np.eye(3), collision=[vi.PlaneShape()])
+    joints = [vi.Revolute("hinge", "world", "plate", point=(0, 0, 0), axis=(0, -1, 0)), vi.Free("free", "world", "ball")]
+    bodies = [plate, ball("ball", radius, 1.0, (arm, 0, radius + 0.3))]
+    mechanism = scene(bodies, [vi.Contact("hit", "ball", "plate")], (0, 0, 0), (), joints)
+    state = mechanism.state(angular_velocity={"plate": (0, -rate, 0)})
+    run = vi.simulate(mechanism, 0.02, 0.01, state=state, on_unresolved="ignore")
+    assert run.penetration["hit"].max() < 1e-12
+    shared = arm**2 / (1e6 + arm**2)  # of the plate's angular momentum, once the ball moves with it
+    assert run.energy[-1] / run.energy[0] == pytest.approx(1.0 - shared, abs=1e-6)

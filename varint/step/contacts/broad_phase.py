@@ -20,18 +20,44 @@ SKIN = 4.0  # times how far features of a shape are looked for: the larger, the 
 
 
 @njit
-def way_of_shape(plan, ws, i, s, h):
-    """Return how far points of shape s of body i may move in a step of ``h`` seconds, m; zero for the world.
+def _longest_way(plan, ws, i, arm, h):
+    """Return how far points of body i within ``arm``, m, of its centre of mass may move in ``h`` seconds, m.
 
-    Of ``ws.velocity`` and gravity: other forces add nothing. Shapes without a sphere about them, planes and hollow
-    ones, count by the centre of mass.
+    Of ``ws.velocity`` and gravity: other forces add nothing.
     """
+    v, w, g = vector(ws.velocity[i]), vector(ws.velocity[i, 3:]), vector(plan.bodies.gravity)
+    return h * (math.sqrt(dot(v, v)) + arm * math.sqrt(dot(w, w)) + h * math.sqrt(dot(g, g)))
+
+
+@njit
+def _arm(plan, s):
+    """Return the distance from the centre of mass within which all of shape s is, m, if a sphere is about it."""
+    c = vector(plan.contacts.shapes.centre[s])
+    return math.sqrt(dot(c, c)) + plan.contacts.shapes.bound[s]
+
+
+@njit
+def _way_near(plan, ws, pose, s, other, h):
+    """Return how far points of shape s that face the shape ``other`` may move in ``h`` seconds from a pose, m.
+
+    Planes and hollow shapes have no end: the farther from the centre of mass the other shape is, the faster they turn.
+    """
+    i, arm = _slot_of(plan, s), 0.0
     if i == plan.bodies.mass.size:
         return 0.0
-    v, w, g = vector(ws.velocity[i]), vector(ws.velocity[i, 3:]), vector(plan.bodies.gravity)
-    c = vector(plan.contacts.shapes.centre[s])
-    arm = math.sqrt(dot(c, c)) + plan.contacts.shapes.bound[s] if plan.contacts.shapes.bound[s] < math.inf else 0.0
-    return h * (math.sqrt(dot(v, v)) + arm * math.sqrt(dot(w, w)) + h * math.sqrt(dot(g, g)))
+    if _is_bounded(plan, s):
+        arm = _arm(plan, s)
+    elif _is_bounded(plan, other):
+        away = sub(_centre(plan, ws, pose, other), vector(ws.position[pose, i]))
+        arm = math.sqrt(dot(away, away)) + plan.contacts.shapes.bound[other]
+    return _longest_way(plan, ws, i, arm, h)
+
+
+@njit
+def way_of_pair(plan, ws, pose, p, h):
+    """Return how far the shapes of pair p may move against each other in ``h`` seconds from a pose, m."""
+    a, b = plan.contacts.pair_shape[p, 0], plan.contacts.pair_shape[p, 1]
+    return _way_near(plan, ws, pose, a, b, h) + _way_near(plan, ws, pose, b, a, h)
 
 
 @njit
@@ -115,7 +141,7 @@ def _need(plan, ws, s, h):
     i = _slot_of(plan, s)
     if i == plan.bodies.mass.size or not _is_bounded(plan, s):
         return 0.0
-    return AHEAD * way_of_shape(plan, ws, i, s, h) + MARGIN * plan.contacts.shapes.bound[s]
+    return AHEAD * _longest_way(plan, ws, i, _arm(plan, s), h) + MARGIN * plan.contacts.shapes.bound[s]
 
 
 @njit

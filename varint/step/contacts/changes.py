@@ -15,7 +15,7 @@ from varint.step.contacts.features import STILL_BODY, feature_of, levers_of, loc
 
 @njit
 def frame_of(plan, ws, k):
-    """Normal and two directions across it, world, where the impulses of contact k act."""
+    """Return the normal and two directions across it, vectors (3,), world, along which impulses of contact k act."""
     f = feature_of(plan, k)
     frame = plan.contacts.frame[k] if f < 0 else ws.contacts.frame[f]
     return vector(frame[0]), vector(frame[1]), vector(frame[2])
@@ -23,20 +23,24 @@ def frame_of(plan, ws, k):
 
 @njit
 def across(plan, ws, k, first, second):
-    """The vector with these components along the directions across the normal."""
+    """Return the vector (3,), world, of the components ``first``, ``second`` along the directions across the normal."""
     _, s, t = frame_of(plan, ws, k)
     return add(scale(first, s), scale(second, t))
 
 
 @njit
 def body_of_side(plan, k, side):
-    """Slot of the body on a side of contact k."""
+    """Return the slot of the body on a side of contact k: 0 for ``body``, 1 for ``other``."""
     return plan.contacts.body[k] if side == 0 else plan.contacts.other[k]
 
 
 @njit
 def points_of(plan, ws, pose, k):
-    """Normal and carriers of both bodies, world, and their levers along the normal; of a plane twice its point."""
+    """Return the normal of contact k at a pose, the carriers of both bodies, and their levers along the normal, m.
+
+    Vectors (3,), world; the levers are two numbers with signs. A contact with a plane has twice its point, and -r of
+    it.
+    """
     if feature_of(plan, k) < 0:
         i, r = plan.contacts.body[k], plan.contacts.radius[k]
         A = add(vector(ws.position[pose, i]), rotate(ws.rotation[pose, i], vector(plan.contacts.point[k])))
@@ -54,7 +58,7 @@ class UnitMotion(NamedTuple):
 
 @njit
 def unit_motion(plan, ws, pose, k, side, column):
-    """Velocity and angular velocity, world, of a unit motion."""
+    """Return the velocity (3,) and the angular velocity (3,), world, of a unit motion; see `UnitMotion`."""
     one = (
         1.0 if column % 3 == 0 else 0.0,
         1.0 if column % 3 == 1 else 0.0,
@@ -67,7 +71,7 @@ def unit_motion(plan, ws, pose, k, side, column):
 
 @njit
 def move_points(plan, ws, pose, k, side, column):
-    """Changes of the normal and the carriers, `points_of`, by a unit motion."""
+    """Return the rates of the normal and of both carriers, `points_of`, by a unit motion; three vectors (3,), world."""
     f, motion = feature_of(plan, k), unit_motion(plan, ws, pose, k, side, column)
     if f < 0:
         i = plan.contacts.body[k]
@@ -78,9 +82,10 @@ def move_points(plan, ws, pose, k, side, column):
 
 @njit
 def push_change(plan, ws, pose, k, share, vectors, at):
-    """The change of sum_a ``share[a]`` (3,) ``upper[k, a]`` . ``vectors`` (nb, 6) by the unit motion ``at``.
+    """Return the derivative of sum_a ``share[a]`` ``upper[k, a]`` . ``vectors`` by the unit motion ``at``.
 
-    ``at``: at the pose of ``upper``.
+    ``share``: three numbers; ``vectors`` (nb, 6): motions of the bodies, translations in the world, rotations in axes
+    of the body. ``at``: a `UnitMotion` at the pose of ``upper``.
     """
     (n, s, t), (_, A, B, levers) = frame_of(plan, ws, k), points_of(plan, ws, pose, k)
     motion = unit_motion(plan, ws, pose, k, at.side, at.column)
@@ -105,7 +110,7 @@ def push_change(plan, ws, pose, k, share, vectors, at):
 
 @njit
 def gap_change(plan, ws, pose, k, at):
-    """The change of the gap of contact k by a unit motion ``at``."""
+    """Return the derivative of the gap of contact k at a pose by the unit motion ``at``."""
     normal, A, B, _ = points_of(plan, ws, pose, k)
     motion, i = unit_motion(plan, ws, pose, k, at.side, at.column), body_of_side(plan, k, at.side)
     arm = sub(A if at.side == 0 else B, vector(ws.position[pose, i]))
@@ -114,7 +119,10 @@ def gap_change(plan, ws, pose, k, at):
 
 @njit
 def _places(plan, ws, step, k, side, here, there):
-    """Carriers of a side at start and end of a step, ``here`` and ``there``, world, in the axes of its body."""
+    """Return the carriers of a side at start and end of a step, from the centre of mass, axes of the body, m.
+
+    ``here``, ``there``: the same (3,), world, at start and end.
+    """
     start, end = step.upper, step.end
     i = body_of_side(plan, k, side)
     first = rotate_back(ws.rotation[start, i], sub(here, vector(ws.position[start, i])))
@@ -123,7 +131,10 @@ def _places(plan, ws, step, k, side, here, there):
 
 @njit
 def slip_by_end(plan, ws, step, k, along, at):
-    """The change of the slip ``along`` a vector by the unit motion ``at`` of the end of a step."""
+    """Return the derivative of the slip ``along`` a vector (3,), world, by the unit motion ``at`` of the end of a step.
+
+    The start, the vector and the velocities are held.
+    """
     start, end, h = step.upper, step.end, step.h
     _, A, B, levers = points_of(plan, ws, start, k)
     _, C, D, _ = points_of(plan, ws, end, k)
@@ -151,9 +162,9 @@ def slip_by_end(plan, ws, step, k, along, at):
 
 @njit
 def slip_by_start(plan, ws, step, k, along, at):
-    """The change of the slip ``along`` a vector across the normal by the unit motion ``at`` of the start of a step.
+    """Return the derivative of the slip ``along`` a vector (3,) across the normal by a unit motion of the start.
 
-    With the velocities and the end held.
+    ``at``: that motion, of the start of a step. The vector turns with the frame; velocities and end are held.
     """
     start, end, h = step.upper, step.end, step.h
     n, A, B, levers = points_of(plan, ws, start, k)
@@ -184,7 +195,10 @@ def slip_by_start(plan, ws, step, k, along, at):
 
 @njit
 def slip_by_velocity(plan, ws, step, k, along, at):
-    """The change of the slip ``along`` a vector by a unit change of a velocity, with both poses held; `unit_motion`."""
+    """Return the derivative of the slip ``along`` a vector (3,) by a unit change of a velocity, with both poses held.
+
+    ``at``: a `UnitMotion`, here of 1 m/s or 1 rad/s.
+    """
     start, end = step.upper, step.end
     motion, lever = unit_motion(plan, ws, start, k, at.side, at.column), points_of(plan, ws, start, k)[3][at.side]
     mean = scale(0.5, add(points_of(plan, ws, start, k)[0], points_of(plan, ws, end, k)[0]))
@@ -194,7 +208,7 @@ def slip_by_velocity(plan, ws, step, k, along, at):
 
 @njit
 def slip_by_size(plan, ws, step, k, along):
-    """The change of the slip ``along`` a vector by the size of the step, with poses and velocities held."""
+    """Return the derivative of the slip ``along`` a vector (3,) by the size of a step, poses and velocities held."""
     start, end, h = step.upper, step.end, step.h
     _, A, B, _ = points_of(plan, ws, start, k)
     _, C, D, _ = points_of(plan, ws, end, k)

@@ -68,7 +68,7 @@ def growth_of_slip(slip, turned, is_turned):
 
 @njit(inline="always")
 def _copy_row(row, to, two):
-    """Copy a row (12,) of a contact, of its first body or of ``two``."""
+    """Copy ``row`` (12,) of a contact to ``to`` (12,): the columns of its first body, or of ``two``."""
     for j in range(6):
         to[j] = row[j]
     for j in range(6, 12 if two else 6):
@@ -96,11 +96,11 @@ def _has_given_friction(work, k, friction):
 
 @njit
 def weigh_cone(plan, ws, k, forced):
-    """Write the mode of contact k, ``pressing`` and what its impulses miss, ``given``; return its square, (m/s)^2.
+    """Write mode, ``pressing`` and residual ``given`` of the law of contact k; return its square, (m/s)^2.
 
     ``z``, ``rate`` (nk, 3) of ``ws.contacts``: impulses, N s, and rates, m/s. ``given`` (nk, 3): right side of
     `write_cone`. ``forced``: AS_FOUND, or ALL_STICK, ALL_APART, to assume that it does, or ALL_PRESS, that it touches
-    and sticks where it does not slip.
+    and sticks where it does not slip. Counts a change of the mode in ``changes``.
     """
     work, mobility = ws.contacts, plan.contacts.mobility[k]
     z, u, given, before, mass = work.z[k], work.rate[k], work.given[k], work.mode[k], 1.0 / mobility
@@ -187,7 +187,7 @@ def write_cone(plan, ws, k):
 
 @njit
 def is_coupled(plan, work, k):
-    """Return whether contact k, of those that take part, has rows between two moving bodies in Newton's system.
+    """Return whether contact k, which takes part, has rows between two moving bodies in Newton's system.
 
     It has none while its ``work.mode`` (nk,) is APART.
     """
@@ -198,8 +198,8 @@ def is_coupled(plan, work, k):
 def fold_cones(plan, ws, body, factored):
     """Condense the contacts: D += N^T C^-1 lower, unless ``factored``, and ``body`` (nb, 6) += N^T C^-1 given.
 
-    N is ``upper``. If ``factored``, the rows of the last factorisation are used again. Those between two moving bodies
-    that touch have rows in the border.
+    N is ``upper``, D is ``ws.ldu.D``. If ``factored``, the rows of the last factorisation are used again. Contacts
+    between two moving bodies that touch have rows in the border instead, with C^-1 given in ``ws.border.given``.
     """
     work = ws.contacts
     for n in range(work.near_count[0]):
@@ -242,7 +242,12 @@ def fold_cones(plan, ws, body, factored):
 
 @njit
 def _write_border(plan, ws):
-    """List the contacts between moving bodies that touch, and add their rows to the border: N, and C^-1 lower."""
+    """List the contacts between moving bodies that touch, and add their rows to the border: N, and C^-1 lower.
+
+    Writes ``ws.contacts.coupled``, ``coupled_count`` and ``coupled_row``, and three rows each of ``ws.border.body``,
+    ``ws.border.upper`` and ``ws.border.lower``; adds to ``ws.border.count``. Where there is no space for all of them a
+    row becomes NaN, so that the step is not solved.
+    """
     work, border, count = ws.contacts, ws.border, 0
     work.coupled_row[0] = border.count[0]
     for n in range(work.near_count[0]):
@@ -305,7 +310,7 @@ def unfold_cones(plan: Plan, ws: Workspace) -> None:
 
 @njit
 def add_changes(ws, share):
-    """Add ``share`` times their changes to the impulses of active contacts."""
+    """Add ``share`` times their changes to the impulses ``ws.contacts.z`` (nk, 3) of the contacts that take part."""
     work = ws.contacts
     for n in range(work.near_count[0]):
         k = natural(work.near[n])

@@ -47,13 +47,14 @@ BISECTIONS = 40  # of the common factor of all rebounds
 
 @indirect(seconds=2, what="contacts")
 def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> None:
-    """Apply the impacts at a node: of ``met``, and of those that follow from it.
+    """Apply the impacts at a node: of ``met``, and of the contacts that approach after it.
 
     Contact ``met`` closes where it has no restitution or no longer approaches, even if it separates in the impact.
     ``pose``: number of the pose of the node. ``met``: number of a limit or contact as in limits/clearances.py, NOBODY
-    for none. ``timed``: whether the sub-step before ends where the event is. In ``ws.contacts`` writes ``slip`` (nc,
-    2), that after the impacts, and sets ``impulse`` (nc, 3) to zero. Also writes ``ws.velocity`` and ``ws.momentum``
-    (nb, 6).
+    for none. ``timed``: whether the sub-step before ends where the event is. In ``ws.contacts`` writes ``closed``,
+    ``held_gap``, ``slip`` (nc, 2), that after the impacts, and sets ``impulse`` (nc, 3) to zero. Also writes
+    ``ws.velocity`` and ``ws.momentum`` (nb, 6), and on the tape ``ws.tape.events.contacts.act`` and
+    ``ws.tape.events.contacts.slips``.
     """
     work, k = ws.contacts, met - plan.limits.measure.size
     event = _keep_act(plan, ws, pose, PROJECTION, met, timed)
@@ -120,7 +121,7 @@ def _rests(plan, ws, pose, k):
 
 @njit
 def _keep_act(plan, ws, pose, act, met, timed):
-    """Record on the tape, if there is one, what contacts do next; return the index of the event, -1: not recorded.
+    """Record the next act of the contacts on the tape, if there is one; return the index of the event, or -1.
 
     ``act``: PROJECTION or HIT; ``met``, ``timed``: see `act_contacts`. Of ``ws.tape.events.contacts`` writes entry j of
     ``act`` and ``met`` (events,), 0 for a limit or none, and row j of ``taking``, ``slips`` and ``restitution``
@@ -170,7 +171,7 @@ def _touches(plan, ws, pose, k):
 
 @njit
 def settles(plan, ws, pose, k):
-    """Return whether contact k (-1: none) is so near and slow at a node that its landing is not located in time.
+    """Return whether contact k, or -1, is so near and slow at a node that its landing is not located in time.
 
     At ``ws.momentum`` (nb, 6). A body that comes to rest rocks on its corners, ever lower and faster. A corner that
     touches and parts so slowly comes back at once.
@@ -185,11 +186,11 @@ def settles(plan, ws, pose, k):
 
 @njit
 def settle_near(plan, ws, pose, met):
-    """Close contact ``met`` and others at a node, so that the step ends where none of them overlaps.
+    """Close contact ``met`` and others at a node, so that the step ends where the closed ones do not overlap further.
 
     The others are open, have no restitution, touch or are within `SETTLED`, and do not approach faster than `SLOWLY`.
-    Writes ``ws.contacts.closed``, ``ws.contacts.held_gap`` (nc,), m, and of those that close ``ws.contacts.slip``
-    (nc, 2), m/s: an impact later at the same node would else find them at rest, and stop them.
+    Writes ``ws.contacts.closed``, ``ws.contacts.held_gap`` (nc,), m, and of the contacts that close
+    ``ws.contacts.slip`` (nc, 2), m/s: an impact later at the same node would else find them at rest, and stop them.
     """
     work = ws.contacts
     project_contacts(plan, ws, pose)
@@ -205,7 +206,11 @@ def settle_near(plan, ws, pose, met):
 
 @njit
 def settle_contacts(plan, ws, pose):
-    """Write the projected velocities at a node to ``ws.velocity`` (nb, 6), their momenta to ``ws.momentum`` (nb, 6)."""
+    """Write the projected velocities at a node to ``ws.velocity`` (nb, 6), their momenta to ``ws.momentum`` (nb, 6).
+
+    Clears ``ws.momentum_rest`` and ``ws.contacts.slip``; adds the works of the projection to ``ws.efforts.work`` (ne,),
+    J.
+    """
     project_contacts(plan, ws, pose)
     add_role_works(plan, ws, ws.efforts.work, True)
     copy_motions(ws.increment_body, ws.velocity)
@@ -291,7 +296,10 @@ def _restitution(plan, ws, k):
 def _hit(plan, ws, pose, met):
     """Apply the impact of the limits and contacts that were chosen; return whether their rebounds were lowered.
 
-    ``met``: see `act_contacts`. Writes ``ws.velocity``, ``ws.momentum`` (nb, 6) and ``ws.efforts.work`` (ne,), J.
+    ``met``: see `act_contacts`. Writes ``ws.velocity``, ``ws.momentum`` (nb, 6), which has no ``ws.momentum_rest``
+    then, and ``ws.efforts.work`` (ne,), J; ``ws.contacts.closed``, where the contact does not part, and
+    ``ws.contacts.held_gap``. ``ws.contacts.kept_bias`` is scratch. An impact that was not solved leaves NaN in
+    ``ws.increment_body`` and -1 in ``ws.contacts.missed``.
     """
     work, low, high = ws.contacts, 0.0, 1.0
     brace_roles(plan, ws, pose, True)
@@ -341,7 +349,7 @@ def _hit(plan, ws, pose, met):
 
 @njit
 def _scale_bias(work, share):
-    """Set the rates of rebound to a ``share`` of those kept."""
+    """Set the rates of rebound, ``work.bias`` (nk, 3), to a ``share`` of ``work.kept_bias``."""
     for k in range(work.kept_bias.size):
         work.bias[k, 0] = share * work.kept_bias[k]
 
@@ -350,7 +358,7 @@ def _scale_bias(work, share):
 def _try_hit(plan, ws, pose, share):
     """Solve for velocities, ``ws.increment_body`` (nb, 6), and impulses, ``ws.contacts.z`` (nc, 3); return success.
 
-    ``share``, 0 to 1: factor on the rebounds of limits.
+    ``share``, 0 to 1: factor on the rebounds of limits. The impulses of rows go to ``ws.increment_row`` (nr,).
     """
     passes, sides, solved = 0, CHANGED, False
     while sides == CHANGED:
@@ -383,7 +391,7 @@ def _work_of_hit(plan, ws, k):
 
 @njit
 def _gains(plan, ws):
-    """Whether limits and contacts bring energy in by the impact that was tried; drives and joints may do so too."""
+    """Return whether limits and contacts bring energy in by the impact that was tried; drives may do so too."""
     total, size = work_of_limits(ws)
     for n in range(ws.contacts.near_count[0]):
         k = natural(ws.contacts.near[n])

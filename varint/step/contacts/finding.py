@@ -14,7 +14,7 @@ from varint.geometry.features import CIRCLE_POINT, LINE_LINE, POINT_LINE, POINT_
 from varint.geometry.narrow import find_features
 from varint.geometry.shape_records import PLANE
 from varint.mathematics.vectors import dot, scale, sub, vector
-from varint.step.contacts.broad_phase import AHEAD, EMPTY, MARGIN, is_list_whole, list_near, way_of_shape
+from varint.step.contacts.broad_phase import AHEAD, EMPTY, MARGIN, is_list_whole, list_near, way_of_pair
 from varint.step.contacts.features import locate_contact
 from varint.step.contacts.rolling import roller_of
 from varint.step.plan import Plan, Workspace
@@ -53,17 +53,14 @@ def find_between(plan: Plan, ws: Workspace, pose: int, p: int, reach: float) -> 
 
 @njit
 def _is_of(work, found, f, m):
-    """Return whether slot f is for the features m that were found.
-
-    These have the same kind and the same ``key`` (2,).
-    """
+    """Return whether slot f is for the features m of ``found``, `Features`: the same kind and the same ``key`` (2,)."""
     same = work.kind[f] == found.kind[m] and work.swapped[f] == found.swapped[m]
     return same and work.key[f, 0] == found.key[m, 0] and work.key[f, 1] == found.key[m, 1]
 
 
 @njit
 def _follows(work, found, f, m):
-    """Return whether features m continue those of slot f: the same vertex, ball or rim on another feature of the other.
+    """Return whether features m continue slot f: the same vertex, ball or rim, on another feature of the other shape.
 
     ``key`` (2,) then has the same first number.
     """
@@ -73,9 +70,10 @@ def _follows(work, found, f, m):
 
 @njit
 def _take(work, found, f, m):
-    """Copy the features m that were found to slot f, and mark them as taken.
+    """Copy the features m to slot f, and mark them as taken: their kind becomes EMPTY.
 
-    Writes ``kind``, ``swapped``, ``key`` (2,), ``size`` (2,), ``place`` and ``axis`` (2, 3) of the slot.
+    Writes ``kind`` and ``swapped`` (features,), ``key`` and ``size`` (features, 2), ``place`` and ``axis`` (features,
+    2, 3) of ``work`` (the contacts, of a run).
     """
     work.kind[f], work.swapped[f] = found.kind[m], found.swapped[m]
     for side in range(2):
@@ -105,9 +103,9 @@ def _best_for(ws, f, count, follow):
 
 @njit
 def _clear(plan, ws, f):
-    """Empty slot f.
+    """Open the contact of slot f, and mark the slot as empty.
 
-    Its contact opens, without ``impulse`` (3,) and ``slip_vector`` (3,).
+    Of ``ws.contacts``: ``kind`` becomes EMPTY, ``closed``, ``hits``, ``impulse`` (3,) and ``slip_vector`` (3,) zero.
     """
     work, k = ws.contacts, plan.contacts.height.size + f
     work.kind[f], work.closed[k], work.hits[k] = EMPTY, False, 0
@@ -117,7 +115,7 @@ def _clear(plan, ws, f):
 
 @njit
 def _locate_found(plan, ws, pose, k, m):
-    """Return what `locate_contact` does, if contact k had the features m found.
+    """Return gap, normal and carriers as `locate_contact`, if contact k had the features m of ``ws.found``.
 
     A gap, m, the normal (3,), and both carriers (3,), world.
     """
@@ -135,9 +133,10 @@ def _take_touching(plan, ws, pose, p, f, count):
     """Give the closed slot f, whose features were not found again, the nearest touching features, or empty it.
 
     Features touch if their gap is at most max(``held_gap``, 0) + FLUSH. The nearest are those whose carrier (3,),
-    world, is nearest to the old one, within MARGIN times `size_of_pair`; their gap becomes the ``held_gap``. Where two
-    corners coincide the same point is found as a vertex of the first shape, as one of the second, or as two edges that
-    cross. If the contact opened there, its closing again would be an impact.
+    world, is nearest to the old one, within MARGIN times `size_of_pair`; their gap becomes the
+    ``ws.contacts.held_gap``. Where two corners coincide the same point is found as a vertex of the first shape, as one
+    of the second, or as two edges that cross. If the contact opened there, its closing again would be an impact.
+    ``ws.contacts.kind``, which was LOST - kind, is written too.
     """
     work, found, k = ws.contacts, ws.found, plan.contacts.height.size + f
     work.kind[f] = LOST - work.kind[f]
@@ -268,17 +267,12 @@ def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     emptied.
     Closed contacts of round features that roll over the seam of two flush shapes pass to the next shape.
     """
-    contacts, moved = plan.contacts, False
+    moved = False
     list_near(plan, ws, pose, h)
     for n in range(ws.contacts.near_pair_count[0]):
         p = ws.contacts.near_pair[n]
-        k = contacts.height.size + contacts.pair_first[p]
-        way = way_of_shape(plan, ws, contacts.body[k], contacts.pair_shape[p, 0], h)
-        way += way_of_shape(plan, ws, contacts.other[k], contacts.pair_shape[p, 1], h)
-        moved = (
-            _fill(plan, ws, pose, p, find_between(plan, ws, pose, p, AHEAD * way + MARGIN * size_of_pair(plan, p)))
-            or moved
-        )
+        reach = AHEAD * way_of_pair(plan, ws, pose, p, h) + MARGIN * size_of_pair(plan, p)
+        moved = _fill(plan, ws, pose, p, find_between(plan, ws, pose, p, reach)) or moved
     if moved:
         _roll_on(plan, ws, pose)
 
@@ -354,7 +348,7 @@ def _is_seen(plan, ws, pose, p, f, count):
 
 @njit
 def see_features(plan, ws, pose, seen):
-    """Set those of ``seen`` (features,), the slots that are asked for, to whether shapes still face each other so."""
+    """Set ``seen`` (features,), where True, to whether the shapes still face each other by the features of the slot."""
     work, contacts = ws.contacts, plan.contacts
     for n in range(work.near_pair_count[0]):
         p = work.near_pair[n]
@@ -370,21 +364,20 @@ def see_features(plan, ws, pose, seen):
 
 
 @njit
-def longest_share(plan, ws, h, way):
+def longest_share(plan, ws, pose, h, way):
     """Return the share of a step in which no two shapes that could meet move farther than ``way`` of their size.
 
-    ``h``: size of the step, s; ``way``: a share of `size_of_pair`. Only pairs count with features in a slot,
-    ``ws.contacts.kind`` (features,), and none of a plane, whose features are the same everywhere.
+    ``pose``: of the start; ``h``: size of the step, s; ``way``: a share of `size_of_pair`. Only pairs count with
+    features in a slot, ``ws.contacts.kind`` (features,), and none of a plane, whose features are the same everywhere.
     """
     work, contacts, share = ws.contacts, plan.contacts, 1.0
     for n in range(work.near_pair_count[0]):
         p = work.near_pair[n]
-        k = contacts.height.size + contacts.pair_first[p]
         a, b = contacts.pair_shape[p, 0], contacts.pair_shape[p, 1]
         faces = contacts.shapes.kind[a] != PLANE and contacts.shapes.kind[b] != PLANE
         for f in range(contacts.pair_first[p], contacts.pair_first[p + 1] if faces else contacts.pair_first[p]):
             if work.kind[f] != EMPTY:
-                own = way_of_shape(plan, ws, contacts.body[k], a, h) + way_of_shape(plan, ws, contacts.other[k], b, h)
-                share = min(share, way * size_of_pair(plan, p) / own) if own > 0.0 else share
+                longest = way_of_pair(plan, ws, pose, p, h)
+                share = min(share, way * size_of_pair(plan, p) / longest) if longest > 0.0 else share
                 break
     return share

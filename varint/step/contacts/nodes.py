@@ -45,7 +45,10 @@ MET = 1e-9  # m/s, times `length_unit`, or of the velocities: what a solution ma
 
 @njit
 def take_right_sides(ws):
-    """Take the right sides of a problem at a node from ``ws.increment_body`` and ``ws.increment_row``."""
+    """Copy the right sides of a problem at a node to ``ws.contacts.body`` (nb, 6) and ``ws.contacts.right`` (nr,).
+
+    From ``ws.increment_body``, N s or N, and ``ws.increment_row``.
+    """
     work = ws.contacts
     for i in range(work.body.shape[0]):
         for j in range(6):
@@ -84,7 +87,8 @@ def _solve(plan, ws, pose, afresh):
     """Do the passes of `solve_at_node` with the ``share`` of friction at hand; return whether the solution was found.
 
     ``afresh``: whether to start from no impulses at all, else from ``z`` (nk, 3), ``velocity`` (nb, 6) and
-    ``multiplier`` (nr,) of ``ws.contacts``.
+    ``multiplier`` (nr,) of ``ws.contacts``. The solution goes to ``ws.increment_body`` and ``ws.increment_row``;
+    ``ws.border.count`` is set anew.
     """
     work, body, row = ws.contacts, ws.increment_body, ws.increment_row
     if afresh:
@@ -127,7 +131,10 @@ def _solve(plan, ws, pose, afresh):
 
 @njit
 def _meets(plan, ws):
-    """Take the velocities and impulses at hand as the solution; return whether they meet the law within `MET`."""
+    """Copy the velocities and impulses at hand to the solution; return whether they meet the law within `MET`.
+
+    Writes ``ws.increment_body`` (nb, 6) and ``ws.increment_row`` (nr,).
+    """
     work, worst, fastest = ws.contacts, _look(plan, ws, AS_FOUND)[0], length_unit(plan)
     copy_motions(work.velocity, ws.increment_body)
     for r in range(ws.increment_row.size):
@@ -174,9 +181,9 @@ def _start_inside(plan, ws, pose, enough):
 
 @njit
 def _write_residuals(plan, ws, pose):
-    """Write what the velocities and impulses at hand leave of the right sides to ``ws.increment_body`` and ``_row``.
+    """Write the right sides less their values at hand to ``ws.increment_body`` (nb, 6) and ``ws.increment_row`` (nr,).
 
-    These are (nb, 6) and (nr,), as the right sides.
+    At the velocities ``velocity`` and the impulses ``z`` and ``multiplier`` of ``ws.contacts``.
     """
     work, body, row, nb = ws.contacts, ws.increment_body, ws.increment_row, plan.bodies.mass.size
     momenta_of(plan, work.velocity, body)
@@ -195,10 +202,11 @@ def _write_residuals(plan, ws, pose):
 
 @njit
 def _look(plan, ws, forced):
-    """Evaluate the law at the velocities at hand; return the largest miss, m/s, and whether all modes stayed.
+    """Evaluate the law at the velocities at hand; return the largest residual, m/s, and whether all modes stayed.
 
-    Velocities: ``ws.contacts.velocity`` (nb, 6); of accelerations the miss is in m/s^2. ``forced``: as in `weigh_cone`;
-    rolling resistances whose contact is open are APART.
+    Velocities: ``ws.contacts.velocity`` (nb, 6); of accelerations the residual is in m/s^2. ``forced``: as in
+    `weigh_cone`; rolling resistances whose contact is open are APART. Writes ``row``, ``rate`` and, by `weigh_cone`,
+    the mode of contacts that take part; ``ws.contacts.changes`` counts the changes of modes.
     """
     work, worst = ws.contacts, 0.0
     work.changes[0] = 0
@@ -217,7 +225,7 @@ def _look(plan, ws, forced):
 
 @njit
 def _is_linear(plan, work):
-    """Whether the rows of the contacts stay what they are while their modes do: none slides where its slip goes."""
+    """Return whether the rows of the contacts stay while their modes do: no slip has a direction that may turn."""
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         given = work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0 or plan.contacts.friction[k] == 0.0
@@ -228,12 +236,13 @@ def _is_linear(plan, work):
 
 @indirect(seconds=1, what="contacts")
 def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Write the velocities at a node, those of `projection.project` with the closed contacts too.
+    """Write the velocities at a node, projected on joints and closed contacts, to ``ws.increment_body`` (nb, 6).
 
-    They go to ``ws.increment_body`` (nb, 6), from ``ws.momentum`` (nb, 6). Where contacts stick they hold. Where they
-    slide there is the friction of the step before, up to the node, opposite to its slip; where that would turn the slip
-    round, they have come to stick. Where velocities are not found so, the law of friction chooses what sticks and
-    slides.
+    From ``ws.momentum`` (nb, 6), as `projection.project`, whose right side of rows goes to ``ws.increment_row`` (nr,),
+    which holds the impulses after. Where contacts stick they hold. Where they slide there is the friction of the step
+    before, up to the node, opposite to its slip; where that would turn the slip round, they have come to stick. Where
+    velocities are not found so, the law of friction chooses what sticks and slides. Writes ``ws.contacts.sticking`` and
+    ``ws.contacts.direction`` (nk, 2).
     """
     work = ws.contacts
     rest_on(plan, ws, pose)
@@ -265,7 +274,10 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
 
 @njit
 def _stop_turned(plan, work):
-    """Let the contacts stick whose slip at a node is against that of the step before; returns whether there are any."""
+    """Set ``work.direction`` (nk, 2) to zero for contacts whose slip turned round from a step to a node: they stick.
+
+    Returns whether there are any.
+    """
     turned = False
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
@@ -278,6 +290,7 @@ def _stop_turned(plan, work):
 
 @njit
 def _work_of(ws, k):
+    """Return the work of friction, J, of contact k at a node, at its slip in the step before."""
     z, slip = ws.contacts.z[k], ws.contacts.slip[k]
     return z[1] * slip[0] + z[2] * slip[1] if ws.contacts.taking[k] else 0.0
 

@@ -44,7 +44,7 @@ def seek_features(plan, ws, motion, h, closed):
     choose_features(plan, ws, 0, h)
     for f in range(closed.size):
         closed[f] = work.closed[planes + f]
-    return h * longest_share(plan, ws, h, LARGEST_WAY)
+    return h * longest_share(plan, ws, 0, h, LARGEST_WAY)
 
 
 @njit(seconds=10, what="contacts of shapes in reduced coordinates")

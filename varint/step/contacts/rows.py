@@ -37,7 +37,7 @@ ROUND_OFF = 4.0 * EPSILON  # of the terms of a gap: a closed contact that is so 
 
 @njit
 def has_contacts(plan):
-    """Whether a plan has contacts."""
+    """Return whether a plan has contacts."""
     return plan.contacts.body.size > 0
 
 
@@ -122,8 +122,9 @@ def rest_on(plan, ws, pose):
 def start_step(plan, ws, pose, h):
     """Prepare the problem of a step of ``h`` seconds from a pose; its iterate starts at the impulses of the last.
 
-    Impulses go to ``z`` (nk, 3), N s, scaled to the step. ``upper`` of contacts with planes is written where Newton's
-    system is, by `write_plane_rows`.
+    Impulses go to ``ws.contacts.z`` (nk, 3), N s, scaled to the step. ``ws.contacts.slid`` (nk, 2), m/s: the slips
+    before. ``ws.contacts.bias`` (nk, 3), m/s: of contacts with planes that are not where they are held, by more than
+    round-off. ``upper`` of contacts with planes is written where Newton's system is, by `write_plane_rows`.
     """
     work, planes = ws.contacts, plan.contacts.height.size
     share = h / work.span[0] if work.span[0] > 0.0 else 0.0
@@ -149,7 +150,8 @@ def start_step(plan, ws, pose, h):
 def _press_on_plane(plan, ws, k, start, h, motion):
     """Write the rates of contact k with a plane over a step; take its impulse ``z`` into the residual of its body.
 
-    ``motion`` of the body over the step: v, w, and the rotation (u, c).
+    ``motion`` of the body over the step: v, w, and the rotation (u, c). Writes ``ws.contacts.rate`` (nk, 3), m/s, and
+    changes ``ws.residual_body`` (nb, 6).
     """
     v, w, u, c = motion
     work, i, z = ws.contacts, natural(plan.contacts.body[k]), ws.contacts.z[k]
@@ -253,7 +255,10 @@ def fold_contacts(plan: Plan, ws: Workspace, upper: int, end: int, h: float, fac
 
 @njit
 def keep_solution(ws):
-    """Keep the solution of a step, as problems at its start may follow before its end is accepted."""
+    """Copy the solution of a step to ``solved``, ``solved_rate`` (nk, 3) and ``solved_mode`` (nk,) of ``ws.contacts``.
+
+    Problems at its start may follow before its end is accepted.
+    """
     work = ws.contacts
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
@@ -280,7 +285,7 @@ def drive_contacts(plan: Plan, ws: Workspace, share: float) -> None:
 
 @njit
 def _power(z, slip):
-    """Work of an impulse (3,) at a slip (2,), J."""
+    """Return the work, J, of the friction of an impulse ``z`` (3,) at a ``slip`` (2,), m/s."""
     return z[1] * slip[0] + z[2] * slip[1]
 
 
@@ -320,7 +325,8 @@ def finish_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -
     """Add to the works, and keep slips and impulses at the end of a solved stage; contacts that part open.
 
     ``h``: size of the stage, s. Works: ``ws.efforts.work`` (ne,), J. Slips and impulses: ``slip`` (nk, 2), m/s, and
-    ``impulse`` (nk, 3), N s, of shapes world.
+    ``impulse`` (nk, 3), N s, of shapes world. Also writes ``ws.contacts.closed``, ``ws.contacts.held_gap``, which
+    follows an overlap that parts, and ``ws.contacts.span``.
     """
     work, share = ws.contacts, ws.balance.size[0] / (h + ws.balance.size[0])
     gain, unit = work.gain[0], length_unit(plan)

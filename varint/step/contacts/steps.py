@@ -40,7 +40,11 @@ SHARES = 20  # in which friction grows from zero
 
 @indirect(seconds=6, what="contacts")
 def solve_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float, tol: float) -> tuple[int, int]:
-    """Solve a step of ``h`` seconds as `newton.solve_step` does, with contacts; returns (status, iterations)."""
+    """Solve a step of ``h`` seconds as `newton.solve_step` does, with contacts; return (status, iterations).
+
+    Iterates in ``ws.velocity`` (nb, 6), ``ws.multiplier`` (nr,) and ``ws.contacts.z`` (nk, 3), the solution also in
+    ``solved``. Sets ``ws.contacts.share`` and ``ws.contacts.softened``, which are those of the last attempt then.
+    """
     if math.isnan(ws.goal[0, 0]) and _has_no_states(ws.contacts):
         return NOT_CONVERGED, 0
     ws.contacts.share[0], ws.contacts.softened[0] = 1.0, False
@@ -54,7 +58,11 @@ def solve_contacts(plan: Plan, ws: Workspace, start: int, end: int, h: float, to
 
 @njit
 def _solve(plan, ws, step, tol, increment):
-    """See `solve_contacts`; ``increment``: see `_iterate`."""
+    """Try the attempts of `solve_contacts`, one after another; return (status, iterations).
+
+    ``increment``: see `_iterate`. Changes ``ws.contacts.forced``, ``ws.contacts.share`` and ``ws.contacts.softened``;
+    from the second attempt on ``ws.contacts.slip`` is zero, so that friction acts along the slip of the step alone.
+    """
     work = ws.contacts
     work.forced[0] = AS_FOUND if _any_presses(work) else ALL_PRESS
     status, count = _iterate(plan, ws, step, tol, increment)
@@ -86,7 +94,10 @@ def _solve(plan, ws, step, tol, increment):
 
 @njit
 def _evaluate(plan, ws, step, increment):
-    """`evaluate_step` at positions without rests where joints were closed, which ``ws.velocity`` leads to exactly."""
+    """Evaluate a step as `evaluate_step`, whose results it returns, at positions that ``ws.velocity`` leads to exactly.
+
+    Where joints were closed, after a large ``increment``, ``ws.position_rest`` of the end becomes zero.
+    """
     start, end, h = step.upper, step.end, step.h
     missed = evaluate_step(plan, ws, start, end, h, start, increment)
     if increment > ATTACH_ABOVE:
@@ -98,7 +109,10 @@ def _evaluate(plan, ws, step, increment):
 
 @njit
 def _has_no_states(work):
-    """Whether the momenta are those after an impact that was not solved; ``missed`` names its contacts and stays so."""
+    """Return whether the momenta are the result of an impact that was not solved.
+
+    ``missed`` (nk,) is then below zero for its contacts, and stays so.
+    """
     for k in range(work.missed.size):
         if work.missed[k] < 0.0:
             return True
@@ -107,7 +121,7 @@ def _has_no_states(work):
 
 @njit
 def _any_moves(plan, ws):
-    """Whether a body moves, by the start values, faster than round-off."""
+    """Return whether a body moves, by the start values, faster than round-off."""
     for i in range(ws.velocity.shape[0]):
         for k in range(6):
             if abs(ws.velocity[i, k]) > CALM * length_unit(plan):
@@ -117,7 +131,7 @@ def _any_moves(plan, ws):
 
 @njit
 def _any_presses(work):
-    """Whether a contact has an impulse at the start of the iteration."""
+    """Return whether a contact has an impulse at the start of the iteration."""
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         if work.taking[k] and work.z[k, 0] != 0.0:
@@ -127,7 +141,7 @@ def _any_presses(work):
 
 @njit
 def _start_inside(plan, ws, step, rounds):
-    """Set the iterate to the solution of the step about the motion without contacts; returns whether it was found.
+    """Set the iterate to the solution of the step about the motion without contacts; return whether it was found.
 
     With two ``rounds`` the solution is then sought again about this one, and sharply.
     """
@@ -140,7 +154,12 @@ def _start_inside(plan, ws, step, rounds):
 
 @njit
 def _approach_inside(plan, ws, step, enough, again):
-    """A round of `_start_inside` from the iterate at hand; ``again``: it has impulses."""
+    """Do a round of `_start_inside` from the iterate at hand; return whether there is a solution.
+
+    ``again``: whether the iterate has impulses. ``enough``: `COARSE` or `SHARP`. Passes of Newton's method with the
+    impulses held come first. Changes ``ws.velocity``, ``ws.multiplier`` and ``ws.contacts.z``; ``ws.contacts.forced``
+    is AS_FOUND after. ``ws.residual_body`` and ``ws.residual_row`` are scratch.
+    """
     work, start, end, h = ws.contacts, step.upper, step.end, step.h
     for passes in range(FREE_PASSES + 1):
         work.forced[0] = ALL_APART
@@ -170,7 +189,7 @@ def _approach_inside(plan, ws, step, enough, again):
 
 @njit
 def _keep_given(ws):
-    """Let the next increment leave the impulses of the contacts as they are."""
+    """Set ``ws.contacts.given`` (nk, 3) to zero: the next increment leaves the impulses of contacts as they are."""
     work = ws.contacts
     for n in range(work.near_count[0]):
         for a in range(3):
@@ -187,7 +206,7 @@ def _take_increment(ws):
 
 @njit
 def _begin_anew(ws):
-    """Set the iterate to the velocities of the last step, without impulses."""
+    """Set the iterate to the velocities of the last step, and ``ws.multiplier`` and impulses of contacts to zero."""
     copy_motions(ws.history[0, 0], ws.velocity)
     ws.multiplier[:] = 0.0
     clear_impulses(ws)
@@ -195,11 +214,11 @@ def _begin_anew(ws):
 
 @njit
 def _is_foreseen(plan, ws, tol, worst, unbalanced, size):
-    """Whether the start values solve the step; the last three arguments are of `evaluate_step`.
+    """Return whether the start values solve the step; the last three arguments are results of `evaluate_step`.
 
-    What they miss of the rows would open these. What they miss of the momenta is taken off these at the end of the
-    step; while a contact slides it may be more than the round-off of a position over the step, as extrapolated
-    velocities drift off by that in each step.
+    A residual of the rows would open these. One of the momenta is taken off these at the end of the step; while a
+    contact slides it may be more than the round-off of a position over the step, as extrapolated velocities drift off
+    by that in each step.
     """
     least = FORESEEN * size
     if worst <= EPSILON * size:
@@ -211,7 +230,7 @@ def _is_foreseen(plan, ws, tol, worst, unbalanced, size):
 
 @njit
 def _any_slides(work):
-    """Whether a contact slides in the iterate at hand."""
+    """Return whether a contact slides in the iterate at hand."""
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         if work.taking[k] and work.mode[k] == SLIDING:
@@ -221,7 +240,7 @@ def _any_slides(work):
 
 @njit
 def _worst_row(plan, ws):
-    """Largest residual of the rows of joints and contacts, m/s."""
+    """Return the largest residual of the rows of joints and contacts, m/s."""
     work, worst, missed = ws.contacts, 0.0, 0.0
     for r in range(plan.rows.role.size):
         if ws.released[r] == 0.0:
@@ -233,10 +252,11 @@ def _worst_row(plan, ws):
 
 @njit
 def _iterate(plan, ws, step, tol, increment):
-    """Newton's iteration from the iterate at hand; returns (status, iterations).
+    """Do Newton's iteration from the iterate at hand; return (status, iterations).
 
     ``increment``: the change that led to it, see `evaluate_step`. A full increment is taken whether or not it lowers
-    the residual: that is what settles the states of contacts.
+    the residual: that is what settles the states of contacts. ``ws.contacts.forced`` holds for the first evaluation
+    alone, and is AS_FOUND then; ``ws.contacts.drift`` is the size of the last increment, m/s.
     """
     start, end, h = step.upper, step.end, step.h
     merit, worst, unbalanced, size = _evaluate(plan, ws, step, increment)
