@@ -61,7 +61,7 @@ def rest_contacts(plan, ws, velocity):
 
 @njit
 def accelerate_contacts(plan, ws):
-    """Solve for accelerations at pose 0 with the contacts that rest; right sides and solution as of `solve_newton`.
+    """Solve for accelerations at pose 0 with the contacts that rest; right sides and solution as in `solve_newton`.
 
     They are in ``ws.increment_body`` (nb, 6) and ``ws.increment_row`` (nr,); forces go to ``ws.contacts.z`` (nk, 3), N.
     """

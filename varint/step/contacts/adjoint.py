@@ -37,17 +37,17 @@ NOBODY = -1
 
 @njit
 def slip_place(ws, k):
-    """Place of the slip (3,) of contact k, world, among what a stage hands on beside poses and momenta."""
+    """Return the place of the slip (3,) of contact k, world, among the numbers that a stage hands on."""
     return ws.efforts.state.size + 3 * k
 
 
 @njit
 def list_touching(plan, ws, modes, carried):
-    """List the contacts that count in ``ws.contacts.inside``, and return their number.
+    """List the contacts that count in ``ws.contacts.inside``, and return their number: writes their numbers in order.
 
-    Those that take part, but for open ones by their ``modes`` (nk,), unless ``carried``, the gradient by what the stage
-    hands on, has a part by their slip. NOBODY where they are more than it holds: `undetermined` has the first of these
-    then, and a minus.
+    These take part and are not open by their ``modes`` (nk,). Open ones count too where ``carried`` (ns + 3 nk,), the
+    gradient by what the stage hands on, has a part by their slip. NOBODY where they are more than it holds:
+    `undetermined` has the first of these then, and a minus.
     """
     work, count = ws.contacts, 0
     for k in range(plan.contacts.body.size):
@@ -91,7 +91,7 @@ def sliding_terms(plan, work, k):
 
 @njit
 def is_given(work, k):
-    """Whether contact k has a direction of slip that is given, as at nodes."""
+    """Return whether contact k has a given direction of slip, as at nodes."""
     return work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0
 
 
@@ -127,7 +127,10 @@ def write_law(plan, ws, k):
 
 @njit
 def add_dual_rows(plan, ws, rows, k, share, body):
-    """Add sum_a ``share[a]`` ``rows[k, a]`` (12,) to the vectors ``body`` (nb, 6) of the bodies of contact k."""
+    """Add the rows of contact k times their shares to the vectors ``body`` (nb, 6) of its bodies.
+
+    That is sum_a ``share[a]`` ``rows[k, a]``: ``rows`` (nk, 3, 12), ``share`` (3,).
+    """
     for side in range(2):
         i = body_of_side(plan, k, side)
         if i < plan.bodies.mass.size:
@@ -155,7 +158,8 @@ _couple, _complete = bordered(_solve_transposed)
 def _write_border(plan, ws, border, count):
     """Write the rows of the duals y to a border: U = -L^T F_u^T, V = -N / W, and F_z^T / W to its block.
 
-    ``count``: number of contacts that touch. The block is (3 count, 3 count), row-major.
+    ``count``: number of contacts that touch. U^T and V are ``border.upper`` and ``border.lower``, of the bodies
+    ``border.body``; ``border.block`` is (3 count, 3 count), row-major.
     """
     work, n = ws.contacts, 3 * count
     border.count[0] = n
@@ -176,7 +180,8 @@ def _write_border(plan, ws, border, count):
 def _add_given(plan, ws, border, step, tangent, body, row):
     """Add A^-T L^T ``given`` to x, of the contacts that touch.
 
-    x: ``body`` (nb, 6), ``row`` (nr,). ``given`` (nk, 3): of ``ws.contacts``.
+    x: ``body`` (nb, 6), ``row`` (nr,). ``given`` (nk, 3): of ``ws.contacts``. ``border.column_body`` and
+    ``border.column_row`` are scratch.
     """
     work, count = ws.contacts, border.count[0] // 3
     border.column_body[:] = 0.0
@@ -192,7 +197,8 @@ def solve_duals(plan, ws, tangent, step, count, body, row):
     """Complete x = A^-T g in ``body`` (nb, 6), ``row`` (nr,) by the ``count`` contacts of `list_touching`.
 
     ``ws.contacts.row`` is L. Of each contact ``change`` (3,) is y, and ``given`` (3,), which holds the gradient by its
-    rates before, that gradient less F_u^T y. ``step``: a `StepSpan`, of factors at hand; h = 0 at a node.
+    rates before, that gradient less F_u^T y. ``step``: a `StepSpan`, of factors at hand; h = 0 at a node. Writes
+    ``tangent.border.y`` and the rest of that border.
     """
     work, border, size = ws.contacts, tangent.border, 0.0
     _write_border(plan, ws, border, count)
@@ -258,7 +264,8 @@ def _is_open(ws, border, rank, right, least):
     """Replace ``right`` by the basic solution of the factored system; return whether a residual remains.
 
     ``right`` (3 count,): right-hand side, of the contacts that touch. ``rank``: of the factored system. The residual
-    counts relative to the largest of ``right``, or to ``least`` if that is larger.
+    counts relative to the largest of ``right``, or to ``least`` if that is larger. ``ws.contacts.inside_rows`` is
+    scratch.
     """
     work, order, n, largest = ws.contacts, ws.contacts.back_order, border.count[0], least
     block, given = work.inside_block, work.inside_rows[1]
@@ -278,7 +285,7 @@ def _is_open(ws, border, rank, right, least):
 
 @njit
 def friction_direction(plan, work, k):
-    """The direction (2,) of the friction on contact k along its frame; zero where it does not slide."""
+    """Return the direction (2,) of the friction on contact k along its frame; zero where it does not slide."""
     if work.mode[k] != SLIDING:
         return 0.0, 0.0
     if is_given(work, k) or plan.contacts.friction[k] == 0.0:
@@ -290,7 +297,8 @@ def friction_direction(plan, work, k):
 def slip_back(plan, ws, k, pose, by_before, carried, state):
     """Add the gradient ``by_before`` (2,), by the slip of contact k before a step, along its frame, to ``carried``.
 
-    To ``state`` (nb, :6) what it has by the pose, at which the frame is.
+    ``carried`` (ns + 3 nk,): by what the stage was handed. To ``state`` (nb, :6) goes the gradient by the pose, at
+    which the frame is.
     """
     if by_before[0] == 0.0 and by_before[1] == 0.0:
         return

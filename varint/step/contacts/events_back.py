@@ -58,6 +58,9 @@ def solution_back(plan: Plan, ws: Workspace, work: Tangent, state: Float2, carri
     """Turn a gradient ``state`` (nb, 12) by pose and velocities at pose 0 into that by pose and momenta.
 
     After the solution of a problem at the node, with velocities and impulses in ``ws.velocity``, ``ws.multiplier``.
+    Adds to ``carried`` (ns + 3 nk,), by the slips before, and to ``by``. ``ws.increment_body`` is then the gradient by
+    momenta, ``ws.increment_row`` that by the rates of targets; ``ws.contacts.row`` and ``ws.contacts.given`` are
+    written too.
     """
     contacts, nb = ws.contacts, plan.bodies.mass.size
     for i in range(nb):
@@ -112,7 +115,7 @@ def _direction_back(plan, ws, k, carried, state):
 def contact_event_back(plan, ws, work, events, j, state, carried, by):
     """Turn a gradient ``state`` (nb, 12) by pose and momenta after event j of contacts, and ``carried``, to before it.
 
-    Adds to ``by``; leaves the gradient by the rates of targets in ``ws.increment_row``.
+    ``carried`` (ns + 3 nk,). Adds to ``by``; leaves the gradient by the rates of targets in ``ws.increment_row``.
     """
     own, contacts = events.contacts, ws.contacts
     play_event(plan, ws, events, j)
@@ -135,7 +138,7 @@ def contact_event_back(plan, ws, work, events, j, state, carried, by):
 def _slip_after_back(plan, ws, k, state, carried, by):
     """Add the gradient by the slip of contact k after an event, its rate across the normal, to ``state``.
 
-    ``state`` (nb, 12): by pose and velocities at pose 0. The gradient by the slip is in ``carried``.
+    ``state`` (nb, 12): by pose and velocities at pose 0. The gradient by the slip is in ``carried`` (ns + 3 nk,).
     """
     place = slip_place(ws, k)
     by_slip = vector(carried[place : place + 3])
@@ -165,7 +168,9 @@ def _slip_after_back(plan, ws, k, state, carried, by):
 def _play_hit(plan, ws, own, j):
     """Solve the impact of event j again: velocities before it to ``ws.base``, after it to ``ws.velocity``.
 
-    Both (nb, 6). Call after `play_event`; ``own``: a `ContactEventTape`.
+    Both (nb, 6). Call after `play_event`; ``own``: a `ContactEventTape`. Multipliers go to ``ws.multiplier`` and
+    ``ws.increment_row`` (nr,). Sets ``taking``, ``sticking``, ``mode``, ``direction``, ``slip`` and ``bias`` of
+    ``ws.contacts``.
     """
     contacts = ws.contacts
     _velocities_of(plan, ws.momentum, ws.base)
@@ -201,9 +206,11 @@ def _velocities_of(plan, momentum, velocity):
 
 @njit
 def _rebounds_back(plan, ws, own, j, state, by):
-    """Add the gradient by what rebounds in event j: the rates before it, times their restitutions.
+    """Add the gradient by the rates of rebound in event j, rates before it times restitutions, to ``state`` and ``by``.
 
     ``state`` (nb, 12): by pose and momenta before the event. Call after `solution_back`; ``own``: a `ContactEventTape`.
+    Adds to ``by.contacts.restitution``, ``by.mass``, ``by.inertia`` and as `arm_numbers`. ``ws.goal`` and
+    ``ws.residual_body`` are scratch.
     """
     contacts, nb = ws.contacts, plan.bodies.mass.size
     back, through = ws.goal, ws.residual_body

@@ -42,8 +42,9 @@ def stage_back(
 ) -> None:  # fmt: skip
     """Complete x = A^-T g in ``body`` (nb, 6), ``row`` (nr,) by the contacts of a stage that is on the tape.
 
-    Adds to ``work.start``, ``work.end`` and ``by``. ``carried``: the gradient by what the
-    stage hands on; that by what it was handed goes to ``work.state``.
+    Adds to ``work.start``, ``work.end`` and ``by``, whose ``by.h`` (stages,) is the gradient by the sizes of stages.
+    ``carried`` (ns + 3 nk,): the gradient by what the stage hands on; that by what it was handed goes to
+    ``work.state``. ``ws.contacts.mode`` becomes that of the tape.
     """
     contacts = ws.contacts
     work.state[ws.efforts.state.size :] = 0.0
@@ -77,7 +78,10 @@ def stage_back(
 
 @njit
 def _take_slip(plan, ws, k, carried, state):
-    """Write the gradient by the rates of contact k, of the slip that it hands on, to ``ws.contacts.given``."""
+    """Write the gradient by the rates of contact k, of the slip that it hands on, to ``ws.contacts.given``.
+
+    ``carried`` (ns + 3 nk,) has the gradient by the slip, world; ``state`` (nb, 12) takes its part by the frame.
+    """
     work, place = ws.contacts, slip_place(ws, k)
     for a in range(3):
         work.given[k, a] = 0.0
@@ -92,7 +96,7 @@ def _take_slip(plan, ws, k, carried, state):
 
 @njit
 def _before_back(plan, ws, k, carried, state):
-    """Add the gradient by the slip before the stage to ``carried``, and what it has by the start to ``state``."""
+    """Add the gradient by the slip before the stage to ``carried``, and its part by the start pose to ``state``."""
     work = ws.contacts
     if work.mode[k] != SLIDING or is_given(work, k) or plan.contacts.friction[k] == 0.0:
         return
@@ -104,7 +108,10 @@ def _before_back(plan, ws, k, carried, state):
 
 @njit
 def _step_numbers(plan, ws, step, k, by):
-    """Add the gradient by radius, height and point of a contact with a plane, of its rates over a step, to ``by``."""
+    """Add the gradient by radius, height and point of a contact with a plane, of its rates over a step, to ``by``.
+
+    To ``by.contacts.radius``, ``by.contacts.height`` and ``by.contacts.point``.
+    """
     if feature_of(plan, k) >= 0:
         return
     start, end, h = step.upper, step.end, step.h
@@ -123,7 +130,7 @@ def _step_numbers(plan, ws, step, k, by):
 def add_law_numbers(plan, ws, k, vectors, by):
     """Add the gradient by friction, and by radius and point through the arm of the impulses, to ``by``.
 
-    ``vectors`` (nb, 6): the duals of the balance of momenta.
+    ``vectors`` (nb, 6): the duals of the balance of momenta. To ``by.contacts.friction`` and as `arm_numbers`.
     """
     work, mobility = ws.contacts, plan.contacts.mobility[k]
     z, y = work.z[k], work.change[k]
@@ -134,7 +141,10 @@ def add_law_numbers(plan, ws, k, vectors, by):
 
 @njit
 def arm_numbers(plan, ws, pose, k, share, vectors, by):
-    """Add the gradient of sum_a ``share[a]`` ``upper[k, a]`` . ``vectors`` (nb, 6) by radius and point to ``by``."""
+    """Add the gradient of sum_a ``share[a]`` ``upper[k, a]`` . ``vectors`` (nb, 6) by radius and point to ``by``.
+
+    To ``by.contacts.radius`` and ``by.contacts.point``; a contact of shapes has none.
+    """
     if feature_of(plan, k) >= 0:
         return
     i, (n, s, t) = plan.contacts.body[k], frame_of(plan, ws, k)
