@@ -50,7 +50,7 @@ CLEAN = (
     "varint/step/compliant",
     "varint/step/configuration.py",
     "varint/step/constraints.py",
-    "varint/step/contacts/depths.py",
+    "varint/step/contacts",
     "varint/step/coordinates.py",
     "varint/step/damping",
     "varint/step/dense.py",

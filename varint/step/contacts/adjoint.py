@@ -268,14 +268,14 @@ def _is_open(ws, border, rank, right, least):
     scratch.
     """
     work, order, n, largest = ws.contacts, ws.contacts.back_order, border.count[0], least
-    block, given = work.inside_block, work.inside_rows[1]
+    block, original = work.inside_block, work.inside_rows[1]
     for i in range(n):
-        given[i] = right[i]
+        original[i] = right[i]
         largest = max(largest, abs(right[i]))
     ones = work.inside_rows[2][:n]
     rank_lu_solve(block, 0, n, n, rank, ones, order[0, :n], order[1, :n], right[:n], work.inside_rows[3])
     for i in range(n):
-        left = -given[i]
+        left = -original[i]
         for j in range(n):
             left += border.block[i * n + j] * right[j]
         if not abs(left) <= LEFT * largest:

@@ -103,22 +103,22 @@ def weigh_cone(plan, ws, k, forced):
     and sticks where it does not slip. Counts a change of the mode in ``changes``.
     """
     work, mobility = ws.contacts, plan.contacts.mobility[k]
-    z, u, given, before, mass = work.z[k], work.rate[k], work.given[k], work.mode[k], 1.0 / mobility
+    z, u, right, before, mass = work.z[k], work.rate[k], work.given[k], work.mode[k], 1.0 / mobility
     friction = plan.contacts.friction[k] * work.share[0]
     pressing = z[0] - u[0] * mass if forced != ALL_PRESS else 0.0
     work.pressing[k] = pressing
     if forced == ALL_APART or (pressing < 0.0 and forced == AS_FOUND):
         work.mode[k] = APART
         work.changes[0] += before != APART
-        given[0], given[1], given[2] = -z[0], -z[1], -z[2]
+        right[0], right[1], right[2] = -z[0], -z[1], -z[2]
         return mobility * mobility * (z[0] * z[0] + z[1] * z[1] + z[2] * z[2])
-    given[0] = -u[0]
+    right[0] = -u[0]
     if _has_given_friction(work, k, friction):
         work.mode[k] = SLIDING
         work.changes[0] += before != SLIDING
-        given[1] = -friction * z[0] * work.direction[k, 0] - z[1]
-        given[2] = -friction * z[0] * work.direction[k, 1] - z[2]
-        return u[0] * u[0] + mobility * mobility * (given[1] * given[1] + given[2] * given[2])
+        right[1] = -friction * z[0] * work.direction[k, 0] - z[1]
+        right[2] = -friction * z[0] * work.direction[k, 1] - z[2]
+        return u[0] * u[0] + mobility * mobility * (right[1] * right[1] + right[2] * right[2])
     slip, _ = turned_slip(u[1:], work.slip[k], mobility * friction * max(pressing, 0.0))
     p, q = z[1] - slip[0] * mass, z[2] - slip[1] * mass
     size = math.sqrt(p * p + q * q)
@@ -126,13 +126,13 @@ def weigh_cone(plan, ws, k, forced):
     if size <= NEARLY * friction * pressing or still or forced == ALL_STICK or work.sticking[k]:
         work.mode[k] = STICKING
         work.changes[0] += before != STICKING
-        given[1], given[2] = -u[1], -u[2]
+        right[1], right[2] = -u[1], -u[2]
         return u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
     work.mode[k] = SLIDING
     work.changes[0] += before != SLIDING
     share = friction * z[0] / size
-    given[1], given[2] = share * p - z[1], share * q - z[2]
-    return u[0] * u[0] + mobility * mobility * (given[1] * given[1] + given[2] * given[2])
+    right[1], right[2] = share * p - z[1], share * q - z[2]
+    return u[0] * u[0] + mobility * mobility * (right[1] * right[1] + right[2] * right[2])
 
 
 @njit
@@ -206,7 +206,7 @@ def fold_cones(plan, ws, body, factored):
         k = natural(work.near[n])
         if not work.taking[k]:
             continue
-        i, upper, lower, inverse, given = (
+        i, upper, lower, inverse, right = (
             natural(plan.contacts.body[k]),
             work.upper[k],
             work.lower[k],
@@ -218,7 +218,7 @@ def fold_cones(plan, ws, body, factored):
         if is_coupled(plan, work, k):
             continue
         for a in range(3):
-            push = inverse[a, 0] * given[0] + inverse[a, 1] * given[1] + inverse[a, 2] * given[2]
+            push = inverse[a, 0] * right[0] + inverse[a, 1] * right[1] + inverse[a, 2] * right[2]
             add_scaled6(body[i], push, upper[a])
             if plan.contacts.other[k] != plan.bodies.mass.size:
                 add_scaled6(body[plan.contacts.other[k]], push, upper[a, 6:])
@@ -236,8 +236,8 @@ def fold_cones(plan, ws, body, factored):
         for m in range(work.coupled_count[0]):
             k, first = work.coupled[m], work.coupled_row[0] + 3 * m
             for a in range(3):
-                inverse, given = work.inverse[k, a], work.given[k]
-                ws.border.given[first + a] = inverse[0] * given[0] + inverse[1] * given[1] + inverse[2] * given[2]
+                inverse, right = work.inverse[k, a], work.given[k]
+                ws.border.given[first + a] = inverse[0] * right[0] + inverse[1] * right[1] + inverse[2] * right[2]
 
 
 @njit

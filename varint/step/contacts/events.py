@@ -130,12 +130,12 @@ def _keep_act(plan, ws, pose, act, met, timed):
     j = keep_event(plan, ws, pose, timed) if ws.tape.h.size else -1
     if j < 0:
         return j
-    own, work = ws.tape.events.contacts, ws.contacts
-    own.act[j], own.met[j] = act, max(met - plan.limits.measure.size, 0)
+    acts, work = ws.tape.events.contacts, ws.contacts
+    acts.act[j], acts.met[j] = act, max(met - plan.limits.measure.size, 0)
     for k in range(work.closed.size):
-        own.taking[j, k], own.slips[j, k] = 1 if work.taking[k] else 0, 0
+        acts.taking[j, k], acts.slips[j, k] = 1 if work.taking[k] else 0, 0
         rebounds = work.taking[k] and work.bias[k, 0] != 0.0
-        own.restitution[j, k] = work.bias[k, 0] / work.rate[k, 0] if rebounds else 0.0
+        acts.restitution[j, k] = work.bias[k, 0] / work.rate[k, 0] if rebounds else 0.0
     return j
 
 

@@ -3,9 +3,9 @@
 What contacts do at an instant is on the tape one by one: momenta become those of the velocities there (a *projection*),
 then follow the impacts of one round each (docs/theory.md section 14).
 
-Arguments: ``k``, number of a contact; ``events``, `Events` on a tape, and ``own``, their contacts; ``j``, number of one
-of them; ``work``, a `Tangent`; ``by``, the gradient by numbers of the plan; ``carried``, that by what a stage hands on:
-variables of laws, and of each contact the slip (3,), world, at `slip_place`.
+Arguments: ``k``, number of a contact; ``events``, `Events` on a tape, and ``acts``, their contacts; ``j``, number of
+one of them; ``work``, a `Tangent`; ``by``, the gradient by numbers of the plan; ``carried``, that by what a stage hands
+on: variables of laws, and of each contact the slip (3,), world, at `slip_place`.
 """
 
 import math
@@ -117,21 +117,21 @@ def contact_event_back(plan, ws, work, events, j, state, carried, by):
 
     ``carried`` (ns + 3 nk,). Adds to ``by``; leaves the gradient by the rates of targets in ``ws.increment_row``.
     """
-    own, contacts = events.contacts, ws.contacts
+    acts, contacts = events.contacts, ws.contacts
     play_event(plan, ws, events, j)
-    if own.act[j] == PROJECTION:
+    if acts.act[j] == PROJECTION:
         project_velocities(plan, ws, 0)
     else:
-        _play_hit(plan, ws, own, j)
+        _play_hit(plan, ws, acts, j)
     momenta_back(plan, ws.velocity, state, by)
     for k in range(contacts.closed.size):
-        if own.slips[j, k] != 0:
+        if acts.slips[j, k] != 0:
             _slip_after_back(plan, ws, k, state, carried, by)
         place = slip_place(ws, k)
         carried[place : place + 3] = 0.0
     solution_back(plan, ws, work, state, carried, by)
-    if own.act[j] != PROJECTION:
-        _rebounds_back(plan, ws, own, j, state, by)
+    if acts.act[j] != PROJECTION:
+        _rebounds_back(plan, ws, acts, j, state, by)
 
 
 @njit
@@ -165,17 +165,17 @@ def _slip_after_back(plan, ws, k, state, carried, by):
 
 
 @njit
-def _play_hit(plan, ws, own, j):
+def _play_hit(plan, ws, acts, j):
     """Solve the impact of event j again: velocities before it to ``ws.base``, after it to ``ws.velocity``.
 
-    Both (nb, 6). Call after `play_event`; ``own``: a `ContactEventTape`. Multipliers go to ``ws.multiplier`` and
+    Both (nb, 6). Call after `play_event`; ``acts``: a `ContactEventTape`. Multipliers go to ``ws.multiplier`` and
     ``ws.increment_row`` (nr,). Sets ``taking``, ``sticking``, ``mode``, ``direction``, ``slip`` and ``bias`` of
     ``ws.contacts``.
     """
     contacts = ws.contacts
     _velocities_of(plan, ws.momentum, ws.base)
     for k in range(contacts.closed.size):
-        contacts.taking[k], contacts.sticking[k], contacts.mode[k] = own.taking[j, k] != 0, False, 0
+        contacts.taking[k], contacts.sticking[k], contacts.mode[k] = acts.taking[j, k] != 0, False, 0
         for a in range(3):
             contacts.bias[k, a] = 0.0
         for a in range(2):
@@ -183,7 +183,7 @@ def _play_hit(plan, ws, own, j):
         if contacts.taking[k]:
             write_upper(plan, ws, 0, k)
             contacts.slip[k, 0] = contacts.slip[k, 1] = 0.0
-            contacts.bias[k, 0] = own.restitution[j, k] * rate_along(plan, contacts.upper, k, 0, ws.base)
+            contacts.bias[k, 0] = acts.restitution[j, k] * rate_along(plan, contacts.upper, k, 0, ws.base)
     copy_motions(ws.momentum, ws.increment_body)
     for r in range(ws.increment_row.size):
         ws.increment_row[r] = ws.efforts.target_rate[r]
@@ -205,18 +205,18 @@ def _velocities_of(plan, momentum, velocity):
 
 
 @njit
-def _rebounds_back(plan, ws, own, j, state, by):
+def _rebounds_back(plan, ws, acts, j, state, by):
     """Add the gradient by the rates of rebound in event j, rates before it times restitutions, to ``state`` and ``by``.
 
-    ``state`` (nb, 12): by pose and momenta before the event. Call after `solution_back`; ``own``: a `ContactEventTape`.
-    Adds to ``by.contacts.restitution``, ``by.mass``, ``by.inertia`` and as `arm_numbers`. ``ws.goal`` and
-    ``ws.residual_body`` are scratch.
+    ``state`` (nb, 12): by pose and momenta before the event. Call after `solution_back`. ``acts``: a
+    `ContactEventTape`. Adds to ``by.contacts.restitution``, ``by.mass``, ``by.inertia`` and as `arm_numbers`.
+    ``ws.goal`` and ``ws.residual_body`` are scratch.
     """
     contacts, nb = ws.contacts, plan.bodies.mass.size
     back, through = ws.goal, ws.residual_body
     back[:] = 0.0
     for k in range(contacts.closed.size):
-        e = own.restitution[j, k]
+        e = acts.restitution[j, k]
         if not contacts.taking[k] or e == 0.0:
             continue
         by_bias = contacts.given[k, 0]

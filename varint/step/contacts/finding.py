@@ -4,7 +4,7 @@ A slot is for one contact: one feature of each shape, such as a vertex and a fac
 
 Arguments: ``pose``, number of a pose of the workspace; ``p``, of a pair of shapes; ``f``, of a slot; ``k``, of a
 contact, which for slot f is np + f with the np contacts with planes; ``m``, of features in ``ws.found``, where there
-are ``count``; ``work``, ``ws.contacts``; ``found``, ``ws.found``.
+are ``count``; ``work``, ``ws.contacts``; ``features``, ``ws.found``.
 """
 
 import math
@@ -52,35 +52,35 @@ def find_between(plan: Plan, ws: Workspace, pose: int, p: int, reach: float) -> 
 
 
 @njit
-def _is_of(work, found, f, m):
-    """Return whether slot f is for the features m of ``found``, `Features`: the same kind and the same ``key`` (2,)."""
-    same = work.kind[f] == found.kind[m] and work.swapped[f] == found.swapped[m]
-    return same and work.key[f, 0] == found.key[m, 0] and work.key[f, 1] == found.key[m, 1]
+def _is_of(work, features, f, m):
+    """Return whether slot f is for the features m of ``features``: the same kind and the same ``key`` (2,)."""
+    same = work.kind[f] == features.kind[m] and work.swapped[f] == features.swapped[m]
+    return same and work.key[f, 0] == features.key[m, 0] and work.key[f, 1] == features.key[m, 1]
 
 
 @njit
-def _follows(work, found, f, m):
+def _follows(work, features, f, m):
     """Return whether features m continue slot f: the same vertex, ball or rim, on another feature of the other shape.
 
     ``key`` (2,) then has the same first number.
     """
-    points = LINE_LINE not in (work.kind[f], found.kind[m])
-    return points and work.swapped[f] == found.swapped[m] and work.key[f, 0] == found.key[m, 0]
+    points = LINE_LINE not in (work.kind[f], features.kind[m])
+    return points and work.swapped[f] == features.swapped[m] and work.key[f, 0] == features.key[m, 0]
 
 
 @njit
-def _take(work, found, f, m):
+def _take(work, features, f, m):
     """Copy the features m to slot f, and mark them as taken: their kind becomes EMPTY.
 
     Writes ``kind`` and ``swapped`` (features,), ``key`` and ``size`` (features, 2), ``place`` and ``axis`` (features,
     2, 3) of ``work`` (the contacts, of a run).
     """
-    work.kind[f], work.swapped[f] = found.kind[m], found.swapped[m]
+    work.kind[f], work.swapped[f] = features.kind[m], features.swapped[m]
     for side in range(2):
-        work.key[f, side], work.size[f, side] = found.key[m, side], found.radius[m, side]
+        work.key[f, side], work.size[f, side] = features.key[m, side], features.radius[m, side]
         for a in range(3):
-            work.place[f, side, a], work.axis[f, side, a] = found.point[m, side, a], found.direction[m, side, a]
-    found.kind[m] = EMPTY
+            work.place[f, side, a], work.axis[f, side, a] = features.point[m, side, a], features.direction[m, side, a]
+    features.kind[m] = EMPTY
 
 
 @njit
@@ -90,12 +90,14 @@ def _best_for(ws, f, count, follow):
     If several match, the first feature has to be nearest to that of the slot, by its point (3,), body axes. With
     ``follow`` all match that continue those of the slot (`_follows`), and the gap has to be nearest to zero.
     """
-    work, found, best, least = ws.contacts, ws.found, -1, math.inf
+    work, features, best, least = ws.contacts, ws.found, -1, math.inf
     for m in range(count):
-        if found.kind[m] == EMPTY or not (_follows(work, found, f, m) if follow else _is_of(work, found, f, m)):
+        if features.kind[m] == EMPTY or not (
+            _follows(work, features, f, m) if follow else _is_of(work, features, f, m)
+        ):
             continue
-        away = sub(vector(work.place[f, 0]), vector(found.point[m, 0]))
-        distance = abs(found.gap[m]) if follow else dot(away, away)
+        away = sub(vector(work.place[f, 0]), vector(features.point[m, 0]))
+        distance = abs(features.gap[m]) if follow else dot(away, away)
         if distance < least:
             best, least = m, distance
     return best
@@ -119,13 +121,13 @@ def _locate_found(plan, ws, pose, k, m):
 
     A gap, m, the normal (3,), and both carriers (3,), world.
     """
-    found, i, j = ws.found, plan.contacts.body[k], plan.contacts.other[k]
-    first, second = (j, i) if found.swapped[m] else (i, j)
+    features, i, j = ws.found, plan.contacts.body[k], plan.contacts.other[k]
+    first, second = (j, i) if features.swapped[m] else (i, j)
     gap, normal, A, B = locate_features(
-        found.kind[m], found.point[m], found.direction[m], found.radius[m],
+        features.kind[m], features.point[m], features.direction[m], features.radius[m],
         (ws.position[pose, first], ws.rotation[pose, first]), (ws.position[pose, second], ws.rotation[pose, second]),
     )  # fmt: skip
-    return (gap, scale(-1.0, normal), B, A) if found.swapped[m] else (gap, normal, A, B)
+    return (gap, scale(-1.0, normal), B, A) if features.swapped[m] else (gap, normal, A, B)
 
 
 @njit
@@ -138,12 +140,12 @@ def _take_touching(plan, ws, pose, p, f, count):
     of the second, or as two edges that cross. If the contact opened there, its closing again would be an impact.
     ``ws.contacts.kind``, which was LOST - kind, is written too.
     """
-    work, found, k = ws.contacts, ws.found, plan.contacts.height.size + f
+    work, features, k = ws.contacts, ws.found, plan.contacts.height.size + f
     work.kind[f] = LOST - work.kind[f]
     _, _, there, _ = locate_contact(plan, ws, pose, k)
     best, least = -1, (MARGIN * size_of_pair(plan, p)) ** 2
     for m in range(count):
-        if found.kind[m] == EMPTY or found.gap[m] > max(work.held_gap[k], 0.0) + FLUSH * length_unit(plan):
+        if features.kind[m] == EMPTY or features.gap[m] > max(work.held_gap[k], 0.0) + FLUSH * length_unit(plan):
             continue
         away = sub(_locate_found(plan, ws, pose, k, m)[2], there)
         if dot(away, away) < least:
@@ -151,8 +153,8 @@ def _take_touching(plan, ws, pose, p, f, count):
     if best < 0:
         _clear(plan, ws, f)
         return
-    work.held_gap[k] = found.gap[best]
-    _take(work, found, f, best)
+    work.held_gap[k] = features.gap[best]
+    _take(work, features, f, best)
 
 
 @njit
@@ -165,7 +167,7 @@ def _fill(plan, ws, pose, p, count):
     Returns whether a closed slot has taken features that continue its own.
     """
     moved = False
-    work, found, np_ = ws.contacts, ws.found, plan.contacts.height.size
+    work, features, np_ = ws.contacts, ws.found, plan.contacts.height.size
     first, last = plan.contacts.pair_first[p], plan.contacts.pair_first[p + 1]
     for f in range(first, last):
         if work.kind[f] == EMPTY:
@@ -174,12 +176,12 @@ def _fill(plan, ws, pose, p, count):
         if best < 0 and work.closed[np_ + f]:
             best = _best_for(ws, f, count, True)
             most = max(work.held_gap[np_ + f], 0.0) + FLUSH * length_unit(plan)
-            if best >= 0 and work.kind[f] == RIM_POINT and found.gap[best] > most:
+            if best >= 0 and work.kind[f] == RIM_POINT and features.gap[best] > most:
                 _clear(plan, ws, f)
                 continue
             moved = moved or best >= 0
         if best >= 0:
-            _take(work, found, f, best)
+            _take(work, features, f, best)
         elif work.closed[np_ + f]:
             work.kind[f] = LOST - work.kind[f]
         else:
@@ -192,11 +194,11 @@ def _fill(plan, ws, pose, p, count):
             continue
         best = -1
         for m in range(count):
-            if found.kind[m] != EMPTY and (best < 0 or found.gap[m] < found.gap[best]):
+            if features.kind[m] != EMPTY and (best < 0 or features.gap[m] < features.gap[best]):
                 best = m
         if best < 0:
             return moved
-        _take(work, found, f, best)
+        _take(work, features, f, best)
     return moved
 
 
@@ -333,11 +335,11 @@ def _is_seen(plan, ws, pose, p, f, count):
 
     Others have the same gap, carrier (3,) and normal (3,), world, but for FLUSH, SAME_PLACE and SAME_NORMAL.
     """
-    work, found, k = ws.contacts, ws.found, plan.contacts.height.size + f
+    work, features, k = ws.contacts, ws.found, plan.contacts.height.size + f
     gap, normal, A, _ = locate_contact(plan, ws, pose, k)
     least, flush = (SAME_PLACE * size_of_pair(plan, p)) ** 2, FLUSH * length_unit(plan)
     for m in range(count):
-        if _is_of(work, found, f, m):
+        if _is_of(work, features, f, m):
             return True
         other, facing, there, _ = _locate_found(plan, ws, pose, k, m)
         away = sub(A, there)

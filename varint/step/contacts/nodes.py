@@ -228,8 +228,8 @@ def _is_linear(plan, work):
     """Return whether the rows of the contacts stay while their modes do: no slip has a direction that may turn."""
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
-        given = work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0 or plan.contacts.friction[k] == 0.0
-        if work.taking[k] and work.mode[k] == SLIDING and not given:
+        is_fixed = work.direction[k, 0] != 0.0 or work.direction[k, 1] != 0.0 or plan.contacts.friction[k] == 0.0
+        if work.taking[k] and work.mode[k] == SLIDING and not is_fixed:
             return False
     return True
 
