@@ -62,6 +62,11 @@ def has_path_mass(structure: "Structure", force: Force) -> bool:
     return any(isinstance(element, PathInertia) for element in force.elements(structure))
 
 
+def has_mass_around(structure: "Structure", force: Force) -> bool:
+    """Return whether a force has mass that moves with its path around a surface."""
+    return any(element.wraps for element in force.elements(structure) if isinstance(element, PathInertia))
+
+
 def has_sharp_mass(structure: "Structure", force: Force) -> bool:
     """Return whether a force has mass that meets a surface in impacts."""
     inertias = (element for element in force.elements(structure) if isinstance(element, PathInertia))
@@ -166,6 +171,12 @@ TRAITS = {
         "has mass that moves with its path",
         "take varint.straight_muscle_mass for a path of two points; runs of any path take varint.simulate of order 2 or"
         " above with steps of one size, or varint.redmax.simulate with an explicit integrator, such as 'dop853'",
+    ),
+    "mass around": Trait(
+        "masses along paths around surfaces",
+        has_mass_around,
+        "has mass that moves with its path around a surface",
+        "lead the path over points, or use varint.simulate of order 2 or above",
     ),
     "sharp": Trait(
         "masses along paths around sharp surfaces",
@@ -304,7 +315,7 @@ USES = {
     "collocation steps": Use(
         "`vi.Lobatto`",
         "collocation steps",
-        (*RARE, "soft events"),
+        ("mesh", "impulses", "contacts", "mass around", "soft events"),
     ),
     "contact steps": Use(
         '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("mesh", "shapes", "soft")

@@ -7,7 +7,7 @@ import numpy as np
 from varint.base.numba import STATE, allocate, role_arrays, word_of
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.collocation_events import start_kept, take_with_events, watch_stops
-from varint.methods.variational.links import closures_of, link_tree
+from varint.methods.variational.links import closures_of, link_tree, path_sizes
 from varint.methods.variational.lobatto_rule import node_rule
 from varint.methods.variational.march import NODE_ARRAYS, TIMES, March
 from varint.methods.variational.node_block import NodeBlock
@@ -20,6 +20,7 @@ from varint.step.collocation.conditions_on_rates import fill_rates, measure_rate
 from varint.step.collocation.efforts import fastest_law
 from varint.step.collocation.held_steps import NodeSteps, march_on, run_nodes, show_node
 from varint.step.collocation.internal_variables import settle_internals
+from varint.step.collocation.path_masses import push_paths, solve_paths
 from varint.step.collocation.records import NodeWorkspace
 from varint.step.collocation.steps import GIVEN, march_nodes
 from varint.step.newton import CONVERGED
@@ -65,6 +66,7 @@ class CollocationMarch(March):
         nl = len(turned)
         sizes |= {"nb": nb, "slots": nb + 1, "nl": nl, "links": nl + 1, "ne": len(plan.elements.force)}
         sizes |= {"s": s, "q": s - 1, "blocks": (s - 1) ** 2, "past": 2 * s - 1}
+        sizes |= path_sizes(plan, self.tree, s, sizes["closed"])
         self.sizes = sizes
         states = self.ws.efforts.state.size
         sizes |= {"states": states, "lagging_sums": len(plan.laws.sum_law) - 1 if states else 0}
@@ -82,6 +84,9 @@ class CollocationMarch(March):
             evaluate_efforts.prepare()
         if states:
             settle_internals.prepare()
+        if self.tree.mover.size:
+            push_paths.prepare()
+            solve_paths.prepare()
         if self.closures.rated.size:
             measure_rates.prepare()
             fill_rates.prepare()
@@ -103,6 +108,9 @@ class CollocationMarch(March):
         work.momentum[link, :3] = plan.bodies.mass[:, None] * ws.velocity[:, :3]
         R = rotation_matrix(ws.quat[0, :-1])
         work.momentum[link, 3:] = np.einsum("nij,nj->ni", R, spin)
+        if self.tree.mover.size:
+            work.momentum[link, :3] = ws.momentum[:, :3]
+            work.momentum[link, 3:] = np.einsum("nij,nj->ni", R, ws.momentum[:, 3:])
         joints = self._mechanism.joints
         if (work.closures.multiplier.size and self.compiled.force.size) or any(
             isinstance(joint, ProductJoint) for joint in joints

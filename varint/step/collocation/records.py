@@ -29,6 +29,8 @@ class LinkTree(CompiledRecord):
     body: Annotated[Int1, "nl"]  # slot of the body whose joint the link is of
     ball: Annotated[Int1, "balls"]  # first of three links that are a ball
     along: Annotated[Int1, "sums"]  # the link whose coordinate alone a sum of measures depends on, -1 for none
+    mover: Annotated[Int1, "movers"]  # links that move points of paths with mass
+    carries: Annotated[Int2, "pathpoints movers"]  # 1 where a link moves a point
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +99,29 @@ class InternalWork(CompiledRecord, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
+class PathNodeWork(CompiledRecord, writable=True):
+    """Masses along paths at the nodes (collocation/path_masses.py), of their N points; world axes."""
+
+    velocity: Annotated[Float3, "s pathpoints 3"]  # m/s
+    force: Annotated[Float3, "s pathpoints 3"]  # impulse at each point, N s
+    pull: Annotated[Float2, "pathpoints 3"]  # derivative of the kinetic energy of a path by the places of its points, N
+    at_rate: Annotated[Float2, "pathpoints 3"]  # the same at the velocities of the iterate
+    by_direction: Annotated[Float2, "pathpoints 3"]  # scratch of `find_pulls`
+    by_slip: Annotated[Float1, "pathpoints"]
+    by_fraction: Annotated[Float1, "pathpoints"]
+    inertia: Annotated[Float3, "s pathcoordinates pathcolumns"]  # of each path, momenta by velocities of its points ...
+    drift: Annotated[Float3, "s pathbends pathcolumns"]  # ... and `pull` by these; none where all paths are straight
+    reach: Annotated[Float4, "s pathpoints movers 3"]  # motion of a point by the coordinate of a link
+    block: Annotated[Float2, "3 3"]
+    coupling: Annotated[Float2, "moved moved"]  # derivative of `open` by coordinates, of the links that move points
+    factors: Annotated[Float1, "moved_cells"]
+    order: Annotated[Int1, "moved"]
+    y: Annotated[Float1, "moved"]
+    open: Annotated[Float2, "s pathlinks"]  # copies of right sides
+    row: Annotated[Float1, "pathrows"]
+
+
+@dataclass(frozen=True, eq=False)
 class NodeWorkspace(CompiledRecord, writable=True):
     """Work arrays of collocation steps; q = s - 1. Wrenches (force, torque), motions (shift, turn), world axes."""
 
@@ -136,6 +161,7 @@ class NodeWorkspace(CompiledRecord, writable=True):
     body_rotation: Annotated[Float4, "s slots 3 3"]
     closures: ClosureWork
     internal: InternalWork
+    paths: PathNodeWork
     power: Annotated[Float1, "ne"]  # of their elements, W
     stiff: Annotated[Float2, "s nl"]  # derivative of `open` at a node by the coordinate there, of laws along it
     damp: Annotated[Float2, "s nl"]  # the same by its rate, over the step

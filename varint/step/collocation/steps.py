@@ -37,6 +37,7 @@ from varint.step.collocation.conditions_on_rates import measure_rates
 from varint.step.collocation.efforts import finish_nodes, is_pushed, push_nodes, take_loads
 from varint.step.collocation.elimination import eliminate, solve_turns
 from varint.step.collocation.internal_variables import return_internals, settle_internals, start_internals
+from varint.step.collocation.path_masses import push_paths, solve_paths
 from varint.step.collocation.records import SCREW, SLIDE, ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.collocation.shown import bring_node, write_quaternion
 from varint.step.collocation.stops import STOPS, keep_start, lets_go, meets_stops
@@ -191,6 +192,8 @@ def evaluate(plan, ws, tree, closures, rule, work, given, h):
         if tree.mass[i] > 0.0:
             for j in range(s - 1):
                 pull_link(tree, rule, work, h, i, j)
+    if tree.mover.size:
+        push_paths(plan, ws, tree, rule, work, h, 0, s - 1)
     closed = closures.rows[1] > closures.rows[0]
     if closed:
         for k in range(1, s):
@@ -279,7 +282,10 @@ def solve_step(plan, ws, tree, closures, rule, work, given, h):
         if not factored:
             eliminate(plan, tree, closures, rule, work, h)
             drift = 0.0
-        increment = solve_turns(plan, tree, closures, work)
+        if tree.mover.size:
+            increment = solve_paths(plan, ws, tree, closures, rule, work, h, factored)
+        else:
+            increment = solve_turns(plan, tree, closures, work)
         if not increment < LONGEST:
             return NOT_CONVERGED, iteration
         for i in range(tree.mass.size):
@@ -291,7 +297,7 @@ def solve_step(plan, ws, tree, closures, rule, work, given, h):
             left_open = _largest_open(work)
             share, before = max(share, left_open / before), max(left_open, TINY)
         left = increment * (share if factored else increment)
-        if closed or is_pushed(plan, work):  # some derivatives are left out: increments shrink by a share
+        if closed or work.paths.drift.shape[1] > 0 or is_pushed(plan, work):  # some derivatives are left out: increments shrink by a share
             left = increment * (share if iteration > few else 1.0)
         if left <= ENOUGH or (increment < SMALL and share > STALLED):
             if not (closed and drift * change_of_multipliers(plan, closures, work) > STALE):
@@ -329,6 +335,8 @@ def finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
             move_link(tree, work, i, k)
         if tree.mass[i] > 0.0:
             pull_link(tree, rule, work, h, i, last)
+    if tree.mover.size:
+        push_paths(plan, ws, tree, rule, work, h, last, last + 1)
     if ws.efforts.state.size:
         settle_internals(plan, ws, tree, rule, work, given, h)
     if is_pushed(plan, work):

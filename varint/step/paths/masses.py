@@ -119,7 +119,7 @@ def _middle(work, n, poses):
 
 
 @njit
-def _density(table, p):
+def density_of(table, p):
     """Return mass over length, in fractions of it, of the belly of path p, kg."""
     return table.mass[p] / (table.belly[p, 1] - table.belly[p, 0])
 
@@ -142,7 +142,7 @@ def find_points(plan, ws, p, poses):
                 n += 1
             _set_point(work, i, table.mass[p] / table.lumped[p], alpha, first, (k, n), poses)
         return table.lumped[p]
-    density = _density(table, p)
+    density = density_of(table, p)
     for k in range(segments):
         low, high = max(_middle(work, first + k, poses), start), min(_middle(work, first + k + 1, poses), end)
         if starts_arc(table, first + k):
@@ -265,7 +265,7 @@ def clear_wrenches(wrench):
 
 
 @njit
-def _add_weights(plan, ws, p, pose, kick):
+def add_weights(plan, ws, p, pose, kick):
     """Add ``kick`` (s) times the weight of path p at a pose to ``wrench``; return its potential energy, J.
 
     Scratch in ``ws.massive_paths``.
@@ -303,7 +303,7 @@ def _add_momenta(plan, ws, p, poses, h, side):
             work.push[m, c] = work.weight[m] * e[c] / h
     if table.lumped[p] == 0:
         sign = 1.0 if side else -1.0
-        share = sign * 0.25 * _density(table, p) / h / work.length[poses[side], p]  # of a jump, by u_j = l ds_j
+        share = sign * 0.25 * density_of(table, p) / h / work.length[poses[side], p]  # of a jump, by u_j = l ds_j
         spare = work.weight.size - 1  # a place that is no quadrature point
         for n in range(first + 1, last):
             alpha = _middle(work, n, poses)
@@ -333,7 +333,7 @@ def add_path_momenta(plan: Plan, ws: Workspace, start: int, end: int, h: float) 
             add_straight(plan, ws, p, start, end, h, start, -0.5 * h)
             continue
         _add_momenta(plan, ws, p, (start, end), h, 0)
-        _add_weights(plan, ws, p, start, -0.5 * h)
+        add_weights(plan, ws, p, start, -0.5 * h)
     for k in range(table.body.size):
         for c in range(6):
             ws.residual_body[table.body[k], c] += work.wrench[k, c]
@@ -355,7 +355,7 @@ def finish_paths(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> N
             ws.balance.load[component_of_path(plan, p)] += before - after
             continue
         _add_momenta(plan, ws, p, (start, end), h, 1)
-        before, after = _add_weights(plan, ws, p, start, 0.0), _add_weights(plan, ws, p, end, 0.5 * h)
+        before, after = add_weights(plan, ws, p, start, 0.0), add_weights(plan, ws, p, end, 0.5 * h)
         ws.balance.load[component_of_path(plan, p)] += before - after
     for k in range(table.body.size):
         i = table.body[k]
