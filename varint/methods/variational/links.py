@@ -255,7 +255,12 @@ def path_sizes(plan: Plan, tree: LinkTree, s: int, closed: int) -> dict[str, int
     first, movers = plan.massive_paths.first, len(tree.mover)
     columns, moved = 3 * int(np.diff(first).max(initial=0)), movers * (s - 1)
     sizes = {"pathpoints": int(first[-1]), "pathcoordinates": 3 * int(first[-1]), "pathcolumns": columns}
-    sizes |= {"pathbends": sizes["pathcoordinates"] if columns > 6 else 0, "movers": movers, "moved": moved, "moved_cells": moved * moved}
+    sizes |= {
+        "pathbends": sizes["pathcoordinates"] if columns > 6 else 0,
+        "movers": movers,
+        "moved": moved,
+        "moved_cells": moved * moved,
+    }
     return sizes | {"pathlinks": len(tree.mass) if movers else 0, "pathrows": closed if movers else 0}
 
 

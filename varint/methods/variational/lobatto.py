@@ -16,6 +16,7 @@ from varint.methods.settings import shared_settings
 from varint.methods.variational.collocation_march import CollocationMarch
 from varint.methods.variational.links import check_links, is_tree_of_hinges
 from varint.methods.variational.lobatto_run import LobattoAtTimes, LobattoRun
+from varint.methods.variational.massive_paths import check_masses_of_paths
 from varint.model.known_forces import USES, Use, refuse
 from varint.results.derived import energies
 from varint.results.forces import check_laws
@@ -48,9 +49,9 @@ class Lobatto(Method):
 
     Loops may be closed by any joint, redundant and overconstrained ones too; joints along a curve are refused by name
     in the tree of bodies. Joints are closed at all nodes. Forces that depend on pose, velocity, time and an internal
-    variable, such as muscles, joints with a compliance, rolling wheels, inputs of all kinds, loads, prescribed motions
-    and couplings are taken (docs/known_forces.md); the order holds where they are smooth, and through the impacts of
-    hard stops. Springs need steps below about 3 over the frequency of their fastest oscillation.
+    variable, such as muscles, masses along paths over points, joints with a compliance, rolling wheels, inputs of all
+    kinds, loads, prescribed motions and couplings are taken (docs/known_forces.md); the order holds where they are
+    smooth, and through the impacts of hard stops. Springs need steps below about 3 over the frequency of their fastest oscillation.
     Runs have gradients (`gradient`); adaptive steps need `Variational`.
 
     Parameters
@@ -121,6 +122,7 @@ class Lobatto(Method):
     def check(self, mechanism: Mechanism) -> None:
         """Raise ArgumentError for the first part of a mechanism that the method does not support."""
         refuse(mechanism, self.use)
+        check_masses_of_paths(mechanism)
         check_links(mechanism, self.called)
 
     @staticmethod

@@ -23,6 +23,7 @@ from varint.methods.variational.adaptive_run import AdaptiveAtTimes, AdaptiveRun
 from varint.methods.variational.composed_damping import refuse_amplified
 from varint.methods.variational.deformable_run import DeformableRun, check_deformable
 from varint.methods.variational.march import March
+from varint.methods.variational.massive_paths import check_masses_of_paths
 from varint.methods.variational.maximal_run import MaximalRun
 from varint.methods.variational.outputs import RunAtTimes
 from varint.methods.variational.schemes import Scheme
@@ -149,7 +150,7 @@ class Variational(Method):
         end = steps * dt if turn is None else problem.duration
         times = recording.times(end)
         refuse(mechanism, self.use)
-        _check_masses_of_paths(mechanism, method)
+        check_masses_of_paths(mechanism, method.staggered)
         redo = self.on_unresolved == "substep"
         check_deformable(mechanism, method, recording, redo)
         compiled, begun = self._compiled(problem), checked_arrays(mechanism, problem.start())
@@ -302,24 +303,6 @@ def _find_undamped(trajectory: Trajectory) -> Unresolved | None:
 def _lobatto() -> Any:
     """Return the class `Lobatto`, whose file imports this one."""
     return method_class("lobatto")
-
-
-def _check_masses_of_paths(mechanism: Mechanism, scheme: Scheme) -> None:
-    """Raise ArgumentError where mass along a path meets order 1, or forces that act in impacts."""
-    of_path = [
-        force for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True) if "path" in traits
-    ]
-    if of_path and scheme.staggered:
-        raise ArgumentError(
-            f"{of_path[0].label} has mass that moves with its path: take order=2 or above in place of 1"
-        )
-    for force, traits in zip(mechanism.forces, mechanism.force_traits, strict=True):
-        if of_path and traits & {"hard", "contacts", "shapes"}:
-            raise ArgumentError(
-                f"{of_path[0].label} has mass that moves with its path, and {force.label} acts in impacts, which do not"
-                " know such mass in maximal coordinates: give stops a stiffness, or use varint.redmax.simulate with"
-                " 'dop853'"
-            )
 
 
 @with_arguments

@@ -12,9 +12,9 @@ the coordinates z of the links that move points,
 
     (A + H) z = -open,    (1 + H A^-1) y = H z_0,    z_0 = -A^-1 open,    z = -A^-1 (open + y)
 
-    df_j / dp_k = sum_i b_i l_j'(c_i) l_k'(c_i) M_i / h + b_j l_k'(c_j) C_j + b_k l_j'(c_k) C_k^T,   M = dP/du,  C = dF/du
+    df_j / dp_k = sum_i b_i l_j'(c_i) l_k'(c_i) M_i / h + b_j l_k'(c_j) C_j + b_k l_j'(c_k) C_k^T
 
-with dF/dp and dW/dp left out, which are smaller by h^2, and zero where all paths are straight.
+with M = dP/du and C = dF/du. dF/dp and dW/dp are left out: they are smaller by h^2, and zero if all paths are straight.
 """
 
 from varint.base.numba import indirect, natural, njit
@@ -172,7 +172,7 @@ def _find_reach(plan, tree, work):
 
 @njit
 def _find_coupling(plan, tree, rule, work, h):
-    """Write H to ``work.paths.coupling`` (n, n): row m q + j of mover m at node j, column of its motion at node j + 1."""
+    """Write H to ``work.paths.coupling`` (n, n): rows m q + j of mover m at node j, columns of its motion at j + 1."""
     table, own, q = plan.massive_paths, work.paths, rule.weight.size - 1
     own.coupling[:] = 0.0
     for p in range(table.mass.size):

@@ -297,7 +297,9 @@ def solve_step(plan, ws, tree, closures, rule, work, given, h):
             left_open = _largest_open(work)
             share, before = max(share, left_open / before), max(left_open, TINY)
         left = increment * (share if factored else increment)
-        if closed or work.paths.drift.shape[1] > 0 or is_pushed(plan, work):  # some derivatives are left out: increments shrink by a share
+        if (
+            closed or work.paths.drift.shape[1] > 0 or is_pushed(plan, work)
+        ):  # some derivatives are left out: increments shrink by a share
             left = increment * (share if iteration > few else 1.0)
         if left <= ENOUGH or (increment < SMALL and share > STALLED):
             if not (closed and drift * change_of_multipliers(plan, closures, work) > STALE):

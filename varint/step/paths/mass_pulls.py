@@ -4,7 +4,8 @@ With the places p and velocities u of its points, a path of straight segments ha
 T(p, u) = 1/2 int m |w|^2 dalpha, w the velocity of the particle at the fraction alpha (paths/masses.py). A particle on
 segment k, at b = (alpha - s_k) / (s_k+1 - s_k), has
 
-    w = (1 - b) u_k + b u_k+1 - t_k ((1 - b) v_k + b v_k+1),    v_j = c'_j - s_j l',  c'_j = sum_{k<j} t_k . (u_k+1 - u_k)
+    w = (1 - b) u_k + b u_k+1 - t_k ((1 - b) v_k + b v_k+1)
+    v_j = c'_j - s_j l',    c'_j = sum_{k<j} t_k . (u_k+1 - u_k)
 
 so that T depends on p by the unit vectors t_k and the fractions s_j alone: in w, and as bounds of the segments.
 """
