@@ -47,6 +47,8 @@ ROLES = {
         (
             "step/paths/mass",
             "step/paths/straight_masses.py",
+            "step/collocation/path_masses.py",
+            "methods/variational/massive_paths.py",
             "plan/massive_path_arrays.py",
             "model/forces/path_mass.py",
         ),

@@ -14,6 +14,14 @@ DT, STEPS = 0.01, 2
 DURATION = STEPS * DT
 
 
+def wound(smoothing):
+    """A muscle with mass around a ball."""
+    ball = vi.Around("link 1", vi.SphereSurface((0.3, 0.5, -0.5), 0.1))
+    path = [vi.At("world", (0.5, 0.0, 0.2)), ball, vi.At("link 2", (0.1, 0.0, -1.2))]
+    lengths = {"optimal_length": 0.5, "slack_length": 0.5, "smoothing": smoothing}
+    return vi.Musculotendon("force", path=path, max_force=1.0, activation_times=None, mass=0.1, **lengths)
+
+
 def forced(*forces):
     """A double pendulum with forces."""
     return replace(vi.mechanisms.double_pendulum(), forces=forces)
@@ -98,21 +106,8 @@ MECHANISMS = {
     "path": lambda: forced(
         vi.PathMass("force", path=[vi.At("world", (0.1, 0.0, 0.2)), vi.At("link 1", (0.0, 0.1, 0.0))], mass=0.1)
     ),
-    "sharp": lambda: forced(
-        vi.Musculotendon(
-            "force",
-            path=[
-                vi.At("world", (0.5, 0.0, 0.2)),
-                vi.Around("link 1", vi.SphereSurface((0.3, 0.5, -0.5), 0.1)),
-                vi.At("link 2", (0.1, 0.0, -1.2)),
-            ],
-            max_force=1.0,
-            optimal_length=0.5,
-            slack_length=0.5,
-            activation_times=None,
-            mass=0.1,
-        )
-    ),
+    "mass around": lambda: forced(wound(0.005)),
+    "sharp": lambda: forced(wound(0.0)),
     "mesh": lambda: forced(
         vi.DeformableBody.box(
             "force", (0.2, 0.1, 0.1), (2, 1, 1), E=1e4, nu=0.3, density=100.0, attach={"link 1": range(4)}

@@ -7,9 +7,10 @@ import numpy as np
 from varint.base.numba import STATE, allocate, role_arrays, word_of
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.collocation_events import start_kept, take_with_events, watch_stops
-from varint.methods.variational.links import closures_of, link_tree, path_sizes
+from varint.methods.variational.links import closures_of, link_tree
 from varint.methods.variational.lobatto_rule import node_rule
 from varint.methods.variational.march import NODE_ARRAYS, TIMES, March
+from varint.methods.variational.massive_paths import path_sizes
 from varint.methods.variational.node_block import NodeBlock
 from varint.methods.variational.schemes import scheme
 from varint.model.joints.base import ProductJoint

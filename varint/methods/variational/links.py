@@ -9,6 +9,7 @@ from varint.base.errors import ArgumentError
 from varint.kinematics.frames import JointFrames
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.compliant_links import coordinates_of, motions_of
+from varint.methods.variational.massive_paths import movers_of
 from varint.model.joints.base import Joint, X, Y, Z
 from varint.model.motion import Ball, Motion, Shift, Slide, Turn
 from varint.model.product_joint import Product
@@ -155,7 +156,7 @@ def link_tree(mechanism: Mechanism, state: State) -> tuple[LinkTree, np.ndarray,
         body=body_of,
         ball=np.array(balls, dtype=np.int64),
         along=_links_of_sums(plan, body_of, motion),
-        **_movers(plan, link_of, parent, motion),
+        **movers_of(plan, link_of, parent, motion),
     )
     return arrays, turned, coordinate
 
@@ -235,33 +236,6 @@ def _links_of_sums(plan: Plan, body: np.ndarray, motion: np.ndarray) -> np.ndarr
             if plan.joints.parent[i] == pair.sum() - i and len(links) == 1 and motion[links[0]] != WELD:
                 along[s] = links[0]
     return along
-
-
-def _movers(plan: Plan, link_of: np.ndarray, parent: np.ndarray, motion: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the links that move points of paths with mass, ``mover``, and which of them move each, ``carries``."""
-    slot, nl = plan.massive_paths.slot, len(parent)
-    moved = np.zeros((len(slot), nl), dtype=np.int64)
-    for n in np.flatnonzero(slot < len(link_of)):
-        link = int(link_of[slot[n]])
-        while link < nl:
-            moved[n, link] = motion[link] != WELD
-            link = int(parent[link])
-    mover = np.flatnonzero(moved.any(axis=0))
-    return {"mover": mover, "carries": np.ascontiguousarray(moved[:, mover])}
-
-
-def path_sizes(plan: Plan, tree: LinkTree, s: int, closed: int) -> dict[str, int]:
-    """Return the sizes of arrays of masses along paths in steps of ``s`` nodes; ``closed``: rows of closures."""
-    first, movers = plan.massive_paths.first, len(tree.mover)
-    columns, moved = 3 * int(np.diff(first).max(initial=0)), movers * (s - 1)
-    sizes = {"pathpoints": int(first[-1]), "pathcoordinates": 3 * int(first[-1]), "pathcolumns": columns}
-    sizes |= {
-        "pathbends": sizes["pathcoordinates"] if columns > 6 else 0,
-        "movers": movers,
-        "moved": moved,
-        "moved_cells": moved * moved,
-    }
-    return sizes | {"pathlinks": len(tree.mass) if movers else 0, "pathrows": closed if movers else 0}
 
 
 def closures_of(plan: Plan, tree: LinkTree, q: int) -> tuple[ClosedLoops, dict[str, int]]:

@@ -1,7 +1,11 @@
-"""Mechanisms with masses along paths that steps in maximal coordinates do not know."""
+"""Masses along paths in maximal coordinates: what steps do not know, and what collocation has of them."""
+
+import numpy as np
 
 from varint.base.errors import ArgumentError
 from varint.mechanism.mechanism import Mechanism
+from varint.step.collocation.records import WELD, LinkTree
+from varint.step.plan import Plan
 
 
 def check_masses_of_paths(mechanism: Mechanism, staggered: bool = False) -> None:
@@ -20,3 +24,30 @@ def check_masses_of_paths(mechanism: Mechanism, staggered: bool = False) -> None
                 " know such mass in maximal coordinates: give stops a stiffness, or use varint.redmax.simulate with"
                 " 'dop853'"
             )
+
+
+def movers_of(plan: Plan, link_of: np.ndarray, parent: np.ndarray, motion: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the links that move points of paths with mass, ``mover``, and which of them move each, ``carries``."""
+    slot, nl = plan.massive_paths.slot, len(parent)
+    moved = np.zeros((len(slot), nl), dtype=np.int64)
+    for n in np.flatnonzero(slot < len(link_of)):
+        link = int(link_of[slot[n]])
+        while link < nl:
+            moved[n, link] = motion[link] != WELD
+            link = int(parent[link])
+    mover = np.flatnonzero(moved.any(axis=0))
+    return {"mover": mover, "carries": np.ascontiguousarray(moved[:, mover])}
+
+
+def path_sizes(plan: Plan, tree: LinkTree, s: int, closed: int) -> dict[str, int]:
+    """Return the sizes of arrays of masses along paths in steps of ``s`` nodes; ``closed``: rows of closures."""
+    first, movers = plan.massive_paths.first, len(tree.mover)
+    columns, moved = 3 * int(np.diff(first).max(initial=0)), movers * (s - 1)
+    sizes = {"pathpoints": int(first[-1]), "pathcoordinates": 3 * int(first[-1]), "pathcolumns": columns}
+    sizes |= {
+        "pathbends": sizes["pathcoordinates"] if columns > 6 else 0,
+        "movers": movers,
+        "moved": moved,
+        "moved_cells": moved * moved,
+    }
+    return sizes | {"pathlinks": len(tree.mass) if movers else 0, "pathrows": closed if movers else 0}
