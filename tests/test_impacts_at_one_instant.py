@@ -186,3 +186,55 @@ def test_an_impact_of_two_stops_at_once_has_no_derivative():
 
     with pytest.raises(vi.ArgumentError, match="at the very instant of another impact"):
         vi.gradient(mechanism, height, 0.101, 0.0101, with_respect_to=["start"])
+
+
+@pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate])
+@pytest.mark.parametrize("turn", [0.7, 2.0])
+def test_angles_and_lengths_at_once_in_any_unit(turn, simulate):
+    """A cart and the arm on it hit their stops at once: the faster one is first, whatever the unit of length."""
+
+    def rates_in(unit):
+        cart = vi.Body.box("cart", (unit, unit, unit), 1.0)
+        arm = vi.Body.box("arm", (0.2 * unit, 0.2 * unit, unit), 1.0, position=(0, 0, -0.5 * unit))
+        joints = [
+            vi.Prismatic("slide", "world", "cart", axis=(1, 0, 0)),
+            vi.Revolute("hinge", "cart", "arm", axis=(0, 1, 0), point=(0, 0, 0)),
+        ]
+        stops = [
+            vi.JointStop("end", joint="slide", lower=-9 * unit, upper=0.0, restitution=1.0),
+            vi.JointStop("block", joint="hinge", lower=-3.0, upper=0.0, restitution=1.0),
+        ]
+        mechanism = vi.Mechanism("cart", [cart, arm], joints, (0, 0, 0), forces=stops)
+        start = mechanism.state(rates={"slide": unit, "hinge": turn})
+        run = simulate(mechanism, 2 * DT, DT, state=start)
+        return run.rates["slide"][-1] / unit, run.rates["hinge"][-1]
+
+    assert rates_in(1.0) == pytest.approx(rates_in(0.05), abs=1e-9)
+    assert rates_in(1.0) == pytest.approx(rates_in(4.0), abs=1e-9)
+
+
+@pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate])
+def test_a_long_row_of_balls_hands_all_its_speeds_on(simulate):
+    """Of 26 touching balls each is faster than the next: after 325 impacts at one instant their order is reversed."""
+    n = 26
+    balls = [vi.Body.sphere(f"b{i}", RADIUS, 1.0, position=(2 * RADIUS * i, 0, 0), collision=True) for i in range(n)]
+    joints = [vi.Prismatic(f"p{i}", "world", f"b{i}", axis=(1, 0, 0)) for i in range(n)]
+    contacts = [vi.Contact(f"c{i}", f"b{i}", f"b{i + 1}", restitution=1.0) for i in range(n - 1)]
+    mechanism = vi.Mechanism("row", balls, joints, (0, 0, 0), forces=contacts)
+    speeds = [0.1 * (n - i) ** 1.3 for i in range(n)]
+    run = simulate(mechanism, 0.02, 0.01, state=mechanism.state(rates={f"p{i}": v for i, v in enumerate(speeds)}))
+    assert run.velocity[-1, :, 0] == pytest.approx(speeds[::-1], abs=1e-12)
+
+
+@pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate])
+@pytest.mark.parametrize("e", [0.0, 0.5])
+def test_a_motion_into_a_stop_names_the_stop(e, simulate):
+    """The motion forbids the rebound."""
+    arm = vi.Body.box("arm", (0.6, 0.1, 0.1), 1.0, position=(0.3, 0, 0))
+    joint = vi.Revolute("j", "world", "arm", axis=(0, 0, 1), point=(0, 0, 0))
+    forces = [
+        vi.JointStop("s", joint="j", lower=-9.0, upper=0.05, restitution=e),
+        vi.PrescribedMotion("d", joint="j", rate=1.0),
+    ]
+    with pytest.raises(vi.ConvergenceError, match="'s'"):
+        simulate(vi.Mechanism("driven", [arm], [joint], (0, 0, 0), forces=forces), 0.1, 0.01)

@@ -1,4 +1,4 @@
-"""Hard limits that hold back a start which comes back from beyond others."""
+"""Hard limits in the way of a motion: of a start which comes back from beyond others, or of prescribed motions."""
 
 import numpy as np
 
@@ -13,12 +13,15 @@ def blocked_limits(march: March) -> list[int]:
 
     The others are closed, or near.
     """
+    returns = (march.ws.efforts.floor < 0.0) | np.isnan(march.ws.search.rate)
+    return met_limits(march, returns) if march.comes_back and returns.any() else []
+
+
+def met_limits(march: March, others: np.ndarray | bool = False) -> list[int]:
+    """Return the elements of limits that are closed or near, and of ``others`` (nl,)."""
     plan, ws = march.compiled.plan, march.ws
-    returns = (ws.efforts.floor < 0.0) | np.isnan(ws.search.rate)
-    if not (march.comes_back and returns.any()):
-        return []
     gaps, state = march.gaps.copy(), march.state()
     evaluate_gaps(plan, ws, ws.position[0], ws.rotation[0], gaps, np.zeros((gaps.size, 2, 6)))
     spin = np.abs(state.angular_velocity).max() * max(1.0, march.compiled.length)
     reach = NEAR * march.dt * max(np.abs(state.velocity).max(), spin)
-    return plan.limits.element[returns | ws.efforts.closed | (gaps <= reach)].tolist()
+    return plan.limits.element[others | ws.efforts.closed | (gaps <= reach)].tolist()

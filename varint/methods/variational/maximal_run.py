@@ -11,7 +11,7 @@ from varint.kinematics.misfits import quick_misfits
 from varint.kinematics.start_at_stops import cannot_come_back, check_stops
 from varint.kinematics.turns import counted_turns
 from varint.mechanism.mechanism import Mechanism
-from varint.methods.variational.blocked_starts import blocked_limits
+from varint.methods.variational.blocked_starts import blocked_limits, met_limits
 from varint.methods.variational.march import March
 from varint.methods.variational.node_block import RECORDED, join_node_blocks
 from varint.methods.variational.node_block import NodeBlock as MarchBlock
@@ -353,7 +353,10 @@ class MaximalRun(SteeredRun):
         if clash:
             return Failure(f"the step at t = {when:g} s could not be solved: {clash}", when, name, held)
         missed = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.missed_targets())
-        where += f"; {', '.join(missed)} may ask for a motion that the joints cannot follow" if missed else ""
+        stops = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in met_limits(self.march))
+        cannot = ", ".join(["the joints", *stops]) if stops else "the joints"
+        where += f"; {', '.join(missed)} may ask for a motion that {cannot} cannot follow" if missed else ""
+        where += f"; {', '.join(stops)} may be in the way" if stops and not missed else ""
         pressed, near = (
             self._listed(contacts) for contacts in (self.march.missed_contacts(), self.march.contacts_near(body))
         )

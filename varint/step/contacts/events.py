@@ -24,6 +24,7 @@ from varint.step.limits.impact_rows import (
     change_sides,
     close_limits,
     may_rebound,
+    rounds_of,
     take_limits,
     work_of_limits,
     write_rebounds,
@@ -35,7 +36,6 @@ from varint.step.sizes import length_unit
 
 NOBODY = -1
 PROJECTION, HIT, LOWERED = 1, 2, 3  # of events on a tape: velocities at a node, an impact, one of less rebound
-MOST_ROUNDS = 200  # of impacts at one instant
 # those in m and m/s are times `length_unit` (step/sizes.py):
 PARTING = 1e-10  # m/s, threshold of rates that approach or part
 ALIKE, SAME_RATE = 1e-9, 1e-9  # relative, and m/s: rates that differ by no more than both together count as equal
@@ -60,8 +60,11 @@ def act_contacts(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) ->
     event = _keep_act(plan, ws, pose, PROJECTION, met, timed)
     settle_contacts(plan, ws, pose)
     any_closes = False
-    for _ in range(MOST_ROUNDS):
-        if not _choose(plan, ws, pose, met):
+    rounds = rounds_of(plan.limits.measure.size + work.near_count[0])
+    while _choose(plan, ws, pose, met):
+        rounds -= 1
+        if rounds < 0:
+            _fail(ws)
             break
         closes = met >= 0 and k >= 0 and work.bias[k, 0] == 0.0
         event = _keep_act(plan, ws, pose, HIT, met, False)
@@ -289,7 +292,8 @@ def _holds(plan, ws, k):
 def _restitution(plan, ws, k):
     """Return the restitution of contact k in its next impact, zero where ``ws.contacts.hits`` (nc,) lets it close."""
     restitution = plan.contacts.restitution[k]
-    return restitution if may_rebound(restitution, ws.contacts.hits[k]) else 0.0
+    rows = plan.limits.measure.size + ws.contacts.near_count[0]
+    return restitution if may_rebound(restitution, ws.contacts.hits[k], rows) else 0.0
 
 
 @njit
@@ -320,10 +324,7 @@ def _hit(plan, ws, pose, met):
         _scale_bias(work, low)
         solved = _try_hit(plan, ws, pose, low)
     if not solved:
-        ws.increment_body[:] = math.nan  # with which no step is solved, so that the run ends there
-        for n in range(work.near_count[0]):
-            k = natural(work.near[n])
-            work.missed[k] = -1.0 if work.taking[k] else 0.0
+        _fail(ws)
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
         if not work.taking[k]:
@@ -345,6 +346,18 @@ def _hit(plan, ws, pose, met):
     momenta_of(plan, ws.velocity, ws.momentum)
     ws.momentum_rest[:] = 0.0
     return lowered
+
+
+@njit
+def _fail(ws):
+    """Mark the contacts of an impact that was not solved; no step is solved with its velocities, so that runs end."""
+    work = ws.contacts
+    ws.increment_body[:] = math.nan
+    ws.velocity[:] = math.nan
+    ws.momentum[:] = math.nan
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        work.missed[k] = -1.0 if work.taking[k] else 0.0
 
 
 @njit

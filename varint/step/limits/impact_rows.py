@@ -21,8 +21,8 @@ from varint.step.plan import Plan, Workspace
 from varint.step.sizes import length_unit
 
 MOST_CHANGES = 20  # closings and openings of limits in one step, after which closed limits stay closed
-# Rebounds of a limit in one step: so many are always allowed; at most so many; it closes once restitution**count is
-# not above this share.
+# Rebounds of a limit in one step: so many are always allowed; at most so many, and one more for each other limit and
+# contact, as in a row of balls; it closes once restitution**count is not above this share.
 FEW_IMPACTS, MOST_IMPACTS, REST_SHARE = 3, 20, 1e-3
 PARTING = 1e-10  # threshold of rates, in `unit_of_limit` a second, and of negative impulses relative to the momenta
 ALIKE = 1e-9  # relative difference up to which two rates count as equal
@@ -48,30 +48,41 @@ def _gap_rate(plan, ws, pose, n, velocity):
     return rate
 
 
-def rebounds_again(restitution: float, count: int) -> bool:
+def rebounds_again(restitution: float, count: int, rows: int) -> bool:
     """Return whether a limit with ``restitution`` that has rebounded ``count`` times in a step rebounds again.
 
     The first `FEW_IMPACTS` rebounds are always allowed. After that the limit closes once restitution**count <=
-    `REST_SHARE`, or after `MOST_IMPACTS`. Restitution near one needs many: a light body trapped between a limit and an
-    approaching heavier body does not slow down.
+    `REST_SHARE`, or after `MOST_IMPACTS` and one for each of the ``rows`` of limits and contacts. Restitution near one
+    needs many: a light body trapped between a limit and an approaching heavier body does not slow down, and of n + 1
+    equal balls in a row two neighbours may meet n times.
     """
-    return count < FEW_IMPACTS or (count < MOST_IMPACTS and restitution**count > REST_SHARE)
+    return count < FEW_IMPACTS or (count < MOST_IMPACTS + rows and restitution**count > REST_SHARE)
 
 
-may_rebound = njit(rebounds_again)  # the same, for kernels
+def most_rounds(count: int) -> int:
+    """Return how many rounds of impacts ``count`` limits and contacts may have at one instant.
+
+    Each may rebound in so many of them as `rebounds_again` lets it; after one without a rebound what touches is closed.
+    """
+    return 2 * (MOST_IMPACTS + count + 1) * (count + 1)
+
+
+may_rebound, rounds_of = njit(rebounds_again), njit(most_rounds)  # the same, for kernels
 
 
 @njit
 def _restitution(plan, ws, n):
     """Return the restitution of limit n in its next impact; zero if ``ws.search.impacts`` (nl,) lets it close."""
     restitution = plan.limits.restitution[n]
-    return restitution if may_rebound(restitution, ws.search.impacts[n]) else 0.0
+    rows = plan.limits.measure.size + ws.contacts.near_count[0]
+    return restitution if may_rebound(restitution, ws.search.impacts[n], rows) else 0.0
 
 
 @indirect(seconds=1, what="hard stops")
 def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
     """Return the highest approach rate, >= 0, of the open limits with restitution; write the rates of all that touch.
 
+    m/s, of angles their rates times the size of the parts, so that angles compare with lengths in any unit.
     ``met``: limit whose event was located, included even if its gap is not zero; -1 for none. Writes
     ``ws.search.rate`` (nl,), m/s or rad/s, the gap rates at ``ws.velocity`` of limits that are closed or touch, and
     `OUT_OF_REACH` for the others. Sets ``ws.search.was_closed`` and ``ws.search.taking`` to the limits that are closed,
@@ -93,7 +104,7 @@ def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
             continue
         search.rate[n], restitution = rate, _restitution(plan, ws, n)
         if not closed and restitution > 0.0:
-            fastest = max(fastest, -rate)
+            fastest = max(fastest, -rate * plan.rows.scale[limit_row(plan, n)])
         if not closed and rate <= (unit if restitution == 0.0 else -unit) * PARTING and plan.contacts.body.size == 0:
             component = its_component
     return fastest
@@ -104,7 +115,7 @@ def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) 
     """Choose the limits of the next impact and their rebounds, after `approach_limits`; return whether any is hit.
 
     Closed limits take part, and touching limits without restitution that do not separate. Of the touching limits with
-    restitution, those that approach at the rate ``fastest``, m/s or rad/s, rebound. Limit ``met`` (-1: none) takes
+    restitution, those that approach at the rate ``fastest``, m/s, rebound. Limit ``met`` (-1: none) takes
     part, unless it has restitution and approaches more slowly than ``fastest``. Writes ``ws.search.taking``,
     ``ws.search.rebound`` and ``ws.search.impacts`` (nl,); closes the limits that take part.
     """
@@ -118,7 +129,7 @@ def take_limits(plan: Plan, ws: Workspace, pose: int, met: int, fastest: float) 
             if restitution == 0.0 or rate >= -parting:
                 # met, but no longer approaching, e.g. because of a strong damper: takes part without a rebound
                 search.taking[n] = restitution == 0.0 or n == met
-            elif -rate >= fastest * (1.0 - ALIKE):
+            elif -rate * plan.rows.scale[limit_row(plan, n)] >= fastest * (1.0 - ALIKE):
                 search.taking[n], search.rebound[n] = True, -restitution * rate
                 search.impacts[n] += 1
             any_hit = any_hit or search.taking[n]
@@ -148,8 +159,8 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
     """Change the status of limits for the next pass and return CHANGED, or LAWFUL or CYCLES without a change.
 
     One limit that violates the law changes; or, where an active one misses its rebound, see `_open_others`. LAWFUL: no
-    active limit that may open pulls, and no inactive one falls short; an active one still may, if none could be opened.
-    CYCLES: after `MOST_PASSES` passes for each limit. Call after the solution for the active limits. ``share``: factor
+    active limit that may open pulls, and none falls short. CYCLES: after `MOST_PASSES` passes for each limit, or where
+    an active one misses its rebound, which other rows forbid, and no change is left. Call after the solution for the active limits. ``share``: factor
     on the rebounds, as in `write_rebounds`. ``passes``: number of changes before. Writes ``ws.search.after`` (nl,), gap
     rates after the impact, m/s or rad/s, and ``ws.search.impulse`` (nl,), N s or N m s. After `MOST_CHANGES` in a step
     limits that were closed before the impact stay closed: limits that open in each other's impacts could repeat for
@@ -183,7 +194,7 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
     if missed >= 0 and passes < MOST_PASSES * count and _open_others(plan, ws, missed, share, stay):
         return CHANGED
     if puller < 0 and beyond < 0:
-        return LAWFUL
+        return CYCLES if missed >= 0 else LAWFUL
     if passes >= MOST_PASSES * count:
         return CYCLES
     first = puller >= 0 and (furthest or beyond < 0 or puller < beyond)

@@ -15,7 +15,7 @@ import math
 from varint.base.numba import indirect, njit
 from varint.geometry.shape_records import CYLINDER
 from varint.mathematics.vectors import dot, rotate, vector
-from varint.step.contacts.events import MOST_ROUNDS, NOBODY, SETTLED, act_contacts, approaches, settle_near, settles
+from varint.step.contacts.events import NOBODY, SETTLED, act_contacts, approaches, settle_near, settles
 from varint.step.contacts.finding import SHORTEST, choose_features, overlooks_features
 from varint.step.contacts.rims import (
     AS_IT_IS,
@@ -46,6 +46,7 @@ from varint.step.limits.impact_rows import (
     approach_limits,
     change_sides,
     close_limits,
+    rounds_of,
     take_limits,
     write_rebounds,
 )
@@ -336,7 +337,7 @@ def meet_at_start(plan: Plan, ws: Workspace, pose: int) -> None:
 
     ``pose``: number of its pose. Writes ``ws.velocity`` and ``ws.momentum`` (nb, 6).
     """
-    for _ in range(MOST_ROUNDS):
+    for _ in range(rounds_of(plan.limits.measure.size + ws.contacts.near_count[0])):
         approached = False
         if plan.limits.measure.size:
             approach_limits(plan, ws, pose, NOBODY)
@@ -419,15 +420,12 @@ def act_limits(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> N
     may open. ``met``: limit, -1 for all that touch; ``timed``: whether the sub-step before ends where the event is.
     Writes ``ws.velocity`` and ``ws.momentum`` (nb, 6).
     """
-    first = True
+    first, rounds = True, rounds_of(plan.limits.measure.size)
     momenta_and_rates(plan, ws, pose)
     place_role_rows(plan, ws, pose)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
     copy_motions(ws.increment_body, ws.velocity)
-    for _ in range(MOST_ROUNDS):
-        fastest = approach_limits(plan, ws, pose, met)
-        if not take_limits(plan, ws, pose, met, fastest):
-            return
+    while take_limits(plan, ws, pose, met, approach_limits(plan, ws, pose, met)):
         event = _keep_round(plan, ws, pose, timed and first)
         if first:
             add_role_works(plan, ws, ws.efforts.work, False)
@@ -441,7 +439,8 @@ def act_limits(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> N
             solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
             sides = change_sides(plan, ws, pose, 1.0, passes)
             passes += 1
-        if sides == CYCLES:
+        rounds -= 1
+        if sides == CYCLES or rounds < 0:
             ws.increment_body[:] = math.nan  # with which no step is solved, so that the run ends there
         close_limits(plan, ws, pose, met, event)
         add_role_works(plan, ws, ws.efforts.work, False)

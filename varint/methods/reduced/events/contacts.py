@@ -442,7 +442,8 @@ class ContactEvents:
             return are_low(first, then, self.rest * unit, TOUCHING * unit)
 
         passing = np.where(both < nl, ~was[both] & (restitution > 0.0), both >= nl + self.touching.planes)
-        hit = solve_impacts(law, S, u, restitution, was[both], passing, rests, unit)
+        arm = np.concatenate([self.stops.scale[numbers], np.ones(points.size)])
+        hit = solve_impacts(law, S, u, restitution, was[both], passing, rests, unit, arm)
         held = np.zeros(nl + self.points, dtype=np.bool_)
         returns = (was[both] | (closing & (both == number))) & (gap[both] < -TOUCHING * unit) & (both < nl)
         closed = hit.closed | (returns & ((S @ hit.z)[:K] <= slow))  # as `Stops` has it

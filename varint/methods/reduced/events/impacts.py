@@ -16,12 +16,11 @@ import numpy as np
 
 from varint.methods.reduced.contacts import Blocked
 from varint.methods.reduced.events.law import SLOW, ContactLaw
-from varint.step.limits.impact_rows import rebounds_again
+from varint.step.limits.impact_rows import most_rounds, rebounds_again
 
 PARTING = 1e-10  # of `Stops.unit` a second: a rate up to this size is neither approach nor separation
 ROUND_OFF = 1e-13  # rate that counts as zero, over the largest rate before the impacts
 ALIKE = 1e-9  # relative difference of rates that count as equal
-MOST_ROUNDS = 200  # most rounds of impacts at one instant
 LOWERED = 40  # bisections of the factor by which rebounds are lowered
 GAINED = 1e-15  # change of energy that counts as zero, over the sizes of its terms
 
@@ -47,6 +46,7 @@ def solve_impacts(
     passing: np.ndarray,
     rests: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
     unit: np.ndarray | None = None,
+    arm: np.ndarray | None = None,
 ) -> Impacts:
     """Return the result of all impacts at one instant.
 
@@ -59,6 +59,7 @@ def solve_impacts(
     rests : function of the impulses z (n,) and the rates (n,) after them; returns (K,) whose rebound is so low that
         they close
     unit : (K,) what small gaps are measured in, m or rad, and small rates, a second; 1 if not given
+    arm : (K,) m, factors of rates of angles, 1 for lengths: the fastest is that in m/s; 1 if not given
 
     Raises Blocked if no impulses obey the law, or impacts do not end.
     """
@@ -66,11 +67,12 @@ def solve_impacts(
     z, energy = np.zeros(law.count), np.zeros(law.count)
     restitution = np.where(closed & ~passing, 0.0, restitution)
     hits = np.zeros(K, dtype=np.int64)
-    unit = np.ones(K) if unit is None else unit
+    unit, arm = (np.ones(K) if each is None else each for each in (unit, arm))
     units = np.concatenate([unit, np.repeat(unit[law.normal], 2)])
     least = ROUND_OFF * (np.abs(rates) / units).max(initial=0.0) * units
-    for _ in range(MOST_ROUNDS):
-        taken, rebound = _next_round(u[:K], restitution, closed, passing & (restitution > 0.0), PARTING * unit)
+    for _ in range(most_rounds(K)):
+        passes = passing & (restitution > 0.0)
+        taken, rebound = _next_round(u[:K], restitution, closed, passes, PARTING * unit, arm)
         if not taken.any():
             return Impacts(z, u, energy, closed)
         impulses, after = _hit(law, S, u, taken, rebound)
@@ -80,26 +82,27 @@ def solve_impacts(
                 restitution = np.where(low, 0.0, restitution)
                 continue
         hits += rebound > 0.0
-        again = [rebounds_again(*each) for each in zip(restitution.tolist(), hits.tolist(), strict=True)]
+        again = [rebounds_again(*each, K) for each in zip(restitution.tolist(), hits.tolist(), strict=True)]
         restitution = np.where(again, restitution, 0.0)
         energy += 0.5 * impulses * (u + after)
         z, u = z + impulses, np.where(np.abs(after) > least, after, 0.0)
         closed = (taken | closed) & (u[:K] <= SLOW * unit)
-    raise Blocked(f"impacts follow one another without end at one instant, {MOST_ROUNDS} of them")
+    raise Blocked(f"impacts follow one another without end at one instant, {most_rounds(K)} of them")
 
 
 def _next_round(
-    u: np.ndarray, restitution: np.ndarray, closed: np.ndarray, passing: np.ndarray, parting: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    u: np.ndarray, restitution: np.ndarray, closed: np.ndarray, passing: np.ndarray, parting: np.ndarray,
+    arm: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Return which normals (K,) take part in the next impact at the rates ``u`` (K,), and their rebounds (K,), m/s.
 
-    ``restitution``, ``closed``, ``passing``: see `solve_impacts`; ``parting`` (K,): `PARTING` in m/s or rad/s. No
-    normal takes part if the impacts have ended.
+    ``restitution``, ``closed``, ``passing``, ``arm``: see `solve_impacts`; ``parting`` (K,): `PARTING` in m/s or
+    rad/s. No normal takes part if the impacts have ended.
     """
     closed = closed & ~passing
     elastic = ~closed & (restitution > 0.0) & (u < -parting)
-    fastest = -u[elastic].min(initial=0.0)
-    hits = elastic & (-u >= fastest * (1.0 - ALIKE))
+    speed = -u * arm
+    hits = elastic & (speed >= speed[elastic].max(initial=0.0) * (1.0 - ALIKE))
     touches = ~closed & ~elastic & ~passing & (u <= parting)
     if not (hits.any() or touches.any() or (closed & (u < -parting)).any()):
         return np.zeros_like(closed), np.zeros_like(u)

@@ -310,7 +310,7 @@ def step_of_one_size(i: FixedSteps, stops: AnyEvents) -> None:
         met.add(n)
         i.forget()
         restitution = stops.restitution[n] if n < stops.restitution.size else 0.0  # else of no gap
-        i.meet(n, closing=closing or not rebounds_again(restitution, impacts[n] - 1))
+        i.meet(n, closing=closing or not rebounds_again(restitution, impacts[n] - 1, len(impacts)))
         whole = whole and event.share == 0.0
     raise _endless(stops, met)
 

@@ -259,7 +259,8 @@ class Stops:
         law = ContactLaw(free.size, np.zeros(0, dtype=np.int64), np.zeros(0))
         S_free, held = S[np.ix_(free, free)], was[touching[free]]
         passing = ~held & (restitution[free] > 0.0)
-        hit = solve_impacts(law, S_free, before[free], restitution[free], held, passing, rests, unit[free])
+        arm = self.scale[touching[free]]
+        hit = solve_impacts(law, S_free, before[free], restitution[free], held, passing, rests, unit[free], arm)
         after, energy, closed = before.copy(), np.zeros(touching.size), np.zeros(touching.size, dtype=np.bool_)
         z[free], after[free], energy[free], closed[free] = hit
         separating = ~closed & ~fixed & (after > slow) & (after < SLIGHT * unit)
