@@ -160,11 +160,11 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
 
     One limit that violates the law changes; or, where an active one misses its rebound, see `_open_others`. LAWFUL: no
     active limit that may open pulls, and none falls short. CYCLES: after `MOST_PASSES` passes for each limit, or where
-    an active one misses its rebound, which other rows forbid, and no change is left. Call after the solution for the active limits. ``share``: factor
-    on the rebounds, as in `write_rebounds`. ``passes``: number of changes before. Writes ``ws.search.after`` (nl,), gap
-    rates after the impact, m/s or rad/s, and ``ws.search.impulse`` (nl,), N s or N m s. After `MOST_CHANGES` in a step
-    limits that were closed before the impact stay closed: limits that open in each other's impacts could repeat for
-    ever.
+    an active one misses its rebound, which other rows forbid, and no change is left. Call after the solution for the
+    active limits. ``share``: factor on the rebounds, as in `write_rebounds`. ``passes``: number of changes before.
+    Writes ``ws.search.after`` (nl,), gap rates after the impact, m/s or rad/s, and ``ws.search.impulse`` (nl,), N s or
+    N m s. After `MOST_CHANGES` in a step limits that were closed before the impact stay closed: limits that open in
+    each other's impacts could repeat for ever.
     """
     search, momenta, count = ws.search, 0.0, plan.limits.measure.size
     for i in range(plan.bodies.mass.size):
