@@ -1,5 +1,7 @@
 """Collocation with laws that have an internal variable: orders, closed forms, restarts, entrances."""
 
+import warnings
+
 import numpy as np
 import pytest
 from force_samples import sample_mechanism, with_forces
@@ -200,6 +202,26 @@ def test_a_variable_that_is_too_fast_for_the_steps_is_told_with_a_step_that_does
     below = float(str(told[0].message).split("below ")[1].split(" s")[0])
     ok = vi.simulate(vi.Problem(problem.mechanism, 4 * below), vi.Lobatto(below, order))
     assert abs(ok.law_states[1, 0] - 1.0) < 0.5
+
+
+def test_a_variable_that_becomes_too_fast_in_a_run_is_told():
+    """An activation that falls within seconds and rises within a millisecond, excited after two nodes."""
+    load = vi.Body.box("load", (0.1, 0.1, 0.1), 1.0, position=(1, 0, 0))
+    slide = vi.Prismatic("slide", "world", "load", axis=(1, 0, 0))
+    fibre = {"max_force": 1e-3, "optimal_length": 0.6, "slack_length": 0.3, "pennation": 0.0, "activation": 0.1}
+
+    def problem(excitation):
+        path = [vi.At("world", (-0.5, 0, 0)), vi.At("load", (0.05, 0, 0))]
+        times = {"activation_times": (1e-3, 5.0), "activation_blend": 0.1}
+        muscle = vi.Musculotendon("m", path=path, excitation=excitation, **fibre, **times)
+        return vi.Problem(vi.Mechanism("rig", [load], [slide], (0, 0, 0), forces=[muscle]), 0.08)
+
+    with pytest.warns(vi.UnresolvedWarning, match="musculotendon 'm' follows within 0.0002"):
+        run = vi.simulate(problem([0.0, 0.0, 1.0, 1.0, 1.0]), vi.Lobatto(0.02, 4))
+    assert run.law_states[3, 0] > 1.0  # what the warning is about: an activation is at most 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        vi.simulate(problem(0.0), vi.Lobatto(0.02, 4))
 
 
 def test_gradients_refuse_it_by_name():
