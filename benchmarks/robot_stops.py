@@ -16,7 +16,7 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +38,7 @@ DT, STEPS = 1e-3, 4
 ALIKE = 1e-9  # relative to the largest velocity of the robot, which is its acceleration times the time from rest
 LEAST = 1.0  # m/s^2, rad/s^2: smaller accelerations are round-off, of a robot that friction holds
 STILL = 1e-10  # rad/s or m/s: rates of round-off
+LOOKED_AT = 10001  # places of a coordinate that leads others
 SIDES = ("lower", "upper")
 TOO = " (without stops too)"
 
@@ -90,6 +91,35 @@ def coupled(mechanism: vi.Mechanism) -> dict[str, set[str]]:
     return {name: names for names in nx.connected_components(graph) for name in names}
 
 
+def leaders(mechanism: vi.Mechanism, joint: str) -> dict[int, tuple[int, Callable]]:
+    """Return for each coordinate of a joint that follows another one of it: that one, and the map to it."""
+    maps = [force for force in mechanism.forces if isinstance(force, vi.CoordinateMap)]
+    return {
+        number: (force.coordinates[0][1], function)
+        for force in maps
+        if force.coordinates[0][0] == joint
+        for (name, number), function in zip(force.coordinates[1:], force.maps, strict=False)
+        if name == joint
+    }
+
+
+def follow(mechanism: vi.Mechanism, joint: str, q: np.ndarray) -> None:
+    """Set the coordinates ``q`` of a joint that follow others of it."""
+    for number, (leader, function) in leaders(mechanism, joint).items():
+        q[number] = function(q[leader])[0]
+
+
+def set_coordinate(mechanism: vi.Mechanism, stop: vi.JointStop, q: np.ndarray, value: float) -> None:
+    """Set the coordinate of a stop in ``q`` to a value, or as near as the one that it follows lets it."""
+    leader, function = leaders(mechanism, stop.joint).get(stop.coordinate, (stop.coordinate, None))
+    if function is not None:
+        ranges = [each for each in hard_stops(mechanism) if (each.joint, each.coordinate) == (stop.joint, leader)]
+        places = np.linspace(ranges[0].lower, ranges[0].upper, LOOKED_AT) if ranges else q[leader : leader + 1]
+        value = min(places, key=lambda place: abs(function(place)[0] - value))
+    q[leader] = value
+    follow(mechanism, stop.joint, q)
+
+
 def inset(mechanism: vi.Mechanism, stop: vi.JointStop) -> float:
     """Return how far from the limits of a stop its joint is let go, in its own unit."""
     angular = coordinate_units(mechanism.joint(stop.joint))[stop.coordinate] == "rad"
@@ -111,9 +141,10 @@ def inside_limits(mechanism: vi.Mechanism) -> dict[str, np.ndarray]:
     for stop in hard_stops(mechanism):
         d, q = inset(mechanism, stop), float(reference[stop.joint][stop.coordinate])
         follows = inside.keys() & (together[stop.joint] - {stop.joint})
+        follows = follows or stop.coordinate in leaders(mechanism, stop.joint)
         if not (follows or stop.lower + 0.5 * d <= q <= stop.upper - 0.5 * d):
             inside.setdefault(stop.joint, reference[stop.joint].copy())
-            inside[stop.joint][stop.coordinate] = min(max(q, stop.lower + d), stop.upper - d)
+            set_coordinate(mechanism, stop, inside[stop.joint], min(max(q, stop.lower + d), stop.upper - d))
     return inside
 
 
@@ -131,7 +162,7 @@ def starts_of(mechanism: vi.Mechanism, inside: dict[str, np.ndarray]) -> Iterato
             limit = getattr(stop, side)
             if np.isfinite(limit):
                 q = inside.get(stop.joint, reference[stop.joint]).copy()
-                q[stop.coordinate] = limit + sign * inset(mechanism, stop)
+                set_coordinate(mechanism, stop, q, limit + sign * inset(mechanism, stop))
                 others = {name: value for name, value in inside.items() if name not in together[stop.joint]}
                 yield Start(stop.joint, stop.coordinate, side, {**others, stop.joint: q})
 
