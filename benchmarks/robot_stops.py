@@ -140,7 +140,7 @@ def inside_limits(mechanism: vi.Mechanism) -> dict[str, np.ndarray]:
     inside: dict[str, np.ndarray] = {}
     for stop in hard_stops(mechanism):
         d, q = inset(mechanism, stop), float(reference[stop.joint][stop.coordinate])
-        follows = inside.keys() & (together[stop.joint] - {stop.joint})
+        follows = bool(inside.keys() & (together[stop.joint] - {stop.joint}))
         follows = follows or stop.coordinate in leaders(mechanism, stop.joint)
         if not (follows or stop.lower + 0.5 * d <= q <= stop.upper - 0.5 * d):
             inside.setdefault(stop.joint, reference[stop.joint].copy())

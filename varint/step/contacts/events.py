@@ -350,7 +350,10 @@ def _hit(plan, ws, pose, met):
 
 @njit
 def _fail(ws):
-    """Mark the contacts of an impact that was not solved; no step is solved with its velocities, so that runs end."""
+    """Mark the contacts of an impact that was not solved; no step is solved with its velocities, so that runs end.
+
+    Writes ``ws.contacts.missed`` (nc,); sets ``ws.increment_body``, ``ws.velocity`` and ``ws.momentum`` (nb, 6) to nan.
+    """
     work = ws.contacts
     ws.increment_body[:] = math.nan
     ws.velocity[:] = math.nan
