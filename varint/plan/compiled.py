@@ -127,6 +127,8 @@ class Compiled(Shown):
         Euler angles of joints that forces act along.
     forces : int
         How many forces the description has, those without an element among them.
+    contact_rows : (nk, 3) int
+        Rows of each contact with a plane, along its normal and across it; -1 for none, as in all plans but `apart`.
     welds : WeldTable, optional
         Where all bodies of the description are on those of the kernel. ``slot`` is then of these as well, nb where the
         world carries a body, and ``order`` has the bodies that carry.
@@ -145,6 +147,7 @@ class Compiled(Shown):
     followed: tuple[FollowedRotation, ...]
     euler_angles: tuple[EulerAngle, ...]
     forces: int
+    contact_rows: np.ndarray
     welds: WeldTable | None = None
 
     @property
@@ -206,8 +209,10 @@ class CompiledStructure(Structure):
         """Return `compiled` for steps whose unknowns are the coordinates of the joints of the tree.
 
         No joint takes rows of constraints of forces and of hard limits, and one of a single coordinate alone those of
-        other efforts: the others close loops.
+        other efforts: the others close loops. Hard contacts with planes have rows.
         """
+        if any("contacts" in traits for traits in self.force_traits):
+            return _compile(self, elements_of(self), True, apart=True)
         compiled, plan = self.compiled, self.compiled.plan
         limited = any("hard" in traits for traits in self.force_traits)
         for body, joint in compiled.topology.tree_joint.items():
@@ -269,7 +274,7 @@ def _compile(
     """
     structure = full if welds is None else welds.structure
     nb = len(structure.bodies)
-    roles = find_roles(structure, elements)
+    roles = find_roles(structure, elements, apart)
     held = {name for force in full.forces for name in force.held_joints(full)}
     topology = _find_topology(structure, roles, clustered, held, apart)
     order, slot = np.array(topology.bodies), np.empty(nb + 1, dtype=np.int64)
@@ -316,12 +321,18 @@ def _compile(
     counted = _counted(full, roles, places, plan.measures)
     followed = _followed(full, structure, elements, roles, places, plan)
     of_start = efforts.law_starts(roles), law_names, counted, followed, _euler_angles(full, roles, places)
+    contact_rows = np.full((len(roles.contact_rows), 3), -1)
+    for k, rows_of_contact in enumerate(roles.contact_rows):
+        contact_rows[k, : len(rows_of_contact)] = [frame.row_of[m] for m in rows_of_contact]
     if welds is None:
-        return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, *of_start, forces)
+        counts = forces, contact_rows
+        return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, *of_start, *counts)
     table = welds.table(full, slot)
     order = np.array([full.body_index[structure.bodies[i].name] for i in order])
     numbers = np.append(welds.joints, -1)[numbers]
-    return Compiled(plan, topology, order, table.slot, numbers, length, functions, *of_start, forces, table)
+    return Compiled(
+        plan, topology, order, table.slot, numbers, length, functions, *of_start, forces, contact_rows, table
+    )
 
 
 def _counted(structure: Structure, roles: Roles, places: Sequence[int], measures: Measures) -> tuple[CountedAngle, ...]:

@@ -42,6 +42,9 @@ class Roles:
         Numbers of the two bodies of each measure, in the order of the description; -1 for the world.
     load_rows : list of list of int
         Measures in no sum that stand for the rows of each load: those of friction between two bodies.
+    contact_rows : list of list of int
+        Measures in no sum for the rows of each contact with a plane: along its normal and, with friction, along two
+        directions across it. None but in steps where contacts have rows (`CompiledStructure.apart`).
     with_row : list of int
         Measures with a row in Newton's system: those between two bodies, in sums of several, of constraints, of limits.
     plain : list of int
@@ -70,6 +73,7 @@ class Roles:
     contacts: list[tuple[int, PlaneContact]]
     pairs: list[tuple[int, BodyContact]]
     load_rows: list[list[int]]
+    contact_rows: list[list[int]]
     ends: list[tuple[int, int]]
     with_row: list[int]
     plain: list[int]
@@ -95,8 +99,11 @@ def elements_of(structure: Structure) -> list[tuple[int, Element]]:
     return [(k, element) for k, force in enumerate(structure.forces) for element in force.elements(structure)]
 
 
-def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
-    """Return the roles of ``parts``, the numbered elements of all forces, on the bodies of ``structure``."""
+def find_roles(structure: Structure, parts: list[tuple[int, Element]], touching: bool = False) -> Roles:
+    """Return the roles of ``parts``, the numbered elements of all forces, on the bodies of ``structure``.
+
+    ``touching``: whether contacts have rows.
+    """
     forces, numbered = _numbered([(k, element) for k, element in parts if not isinstance(element, PathInertia)])
     groups: dict[tuple, list] = {}
     for e, element in numbered:
@@ -117,6 +124,13 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
         pressing = [] if element.other is None or element.pressed_by is None else element.pressed_by.measures
         load_rows.append([len(measures) + k for k in range(FRICTION_ROWS * len(pressing))])
         measures.extend(FRICTION_ROWS * [*pressing])
+    contacts = [(e, element) for e, element in numbered if isinstance(element, PlaneContact)]
+    contact_rows: list[list[int]] = []
+    for _, contact in contacts if touching else ():
+        count = 1 + FRICTION_ROWS * (contact.friction > 0.0)  # their gradients follow from the contact
+        for height in contact.heights:
+            contact_rows.append([len(measures) + k for k in range(count)])
+            measures.extend(count * [height])
     number = {**structure.body_index, WORLD: -1}
     ends = [(number[measure.body_a], number[measure.body_b]) for measure in measures]
     needed = {m for group_measures in sums if len(group_measures) > 1 for m in group_measures}
@@ -124,6 +138,7 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
     for s, group in enumerate(groups.values()):
         if any(element.terms for _, element in group):
             needed.add(sums[s][0])
+    needed |= {m for rows in contact_rows for m in rows}
     beams = _beams(measures, sums[: len(groups)])
     needed |= {sums[s][0] for first in beams for s in range(first, first + len(ELEMENT))}
     compliant = [s for s, group in enumerate(groups.values()) if any(element.compliant for _, element in group)]
@@ -141,9 +156,10 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]]) -> Roles:
         law_sum=[s for s, group in enumerate(groups.values()) for _ in group],
         constraints=constraints,
         loads=loads,
-        contacts=[(e, element) for e, element in numbered if isinstance(element, PlaneContact)],
+        contacts=contacts,
         pairs=[(e, element) for e, element in numbered if isinstance(element, BodyContact)],
         load_rows=load_rows,
+        contact_rows=contact_rows,
         ends=ends,
         with_row=[m for m, pair in enumerate(ends) if m not in joined and (-1 not in pair or m in needed)],
         plain=[

@@ -158,6 +158,21 @@ def accelerate_node(plan: Plan, ws: Workspace, pose: int, velocity: Float2) -> N
 
 
 @njit
+def sum_of_forces(plan, ws):
+    """Return the sum of the sizes of applied and centripetal forces on bodies at a node, N; after `accelerate_node`.
+
+    That was called with the velocities ``ws.pace.velocity`` (nb, 6).
+    """
+    total, length = 0.0, plan.bodies.length[0]
+    for i in range(plan.bodies.mass.size):
+        v, w = vector(ws.pace.velocity[i]), vector(ws.pace.velocity[i, 3:])
+        total += (plan.bodies.mass[i] * dot(v, v) + dot(w, rotate(plan.bodies.inertia[i], w))) / length
+        for k in range(3):
+            total += abs(ws.goal[i, k]) + abs(ws.goal[i, 3 + k]) / length
+    return total
+
+
+@njit
 def _turning(plan, ws, pose, r, velocity, acceleration):
     """Return squares of rate, 1/s^2, and second rate, 1/s^4, of the line between the points of row r, over its length.
 

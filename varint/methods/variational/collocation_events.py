@@ -1,22 +1,30 @@
-"""Steps of collocation in which hard stops are met or let go: in parts that end at these events.
+"""Steps of collocation in which hard stops and contacts are met or let go: in parts that end at these events.
 
 Impacts, and the bracket of the search for their instants, are those of the other steps (step/limits/impacts.py). Trials
-are placed here: at the root of the gap's polynomial, then by Newton's method with the rate of the gap.
+are placed here: at the root of the gap's polynomial, then by Newton's method with the rate of the gap. Where closed
+contacts let go is found by regula falsi in the force of the contact at the end of a part.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from varint.base.numba import STATE, role_arrays, spans_of, word_of
+from varint.step.collocation.contacts import (
+    contact_gap_and_rate,
+    contact_lets_go,
+    margin_of_contacts,
+    meets_contacts,
+    open_contact,
+    place_contacts,
+)
+from varint.step.collocation.gap_polynomials import UNRESOLVED, WHOLE
 from varint.step.collocation.records import NodeWorkspace
 from varint.step.collocation.stops import (
     STOPS,
     TRIAL,
-    UNRESOLVED,
-    WHOLE,
     StopWatch,
     gap_and_rate,
     keep_start,
@@ -27,13 +35,24 @@ from varint.step.collocation.stops import (
     show_at,
     take_momenta,
 )
+from varint.step.contacts.accelerations import take_closed
 from varint.step.inputs import Inputs
 from varint.step.intervals import Interval
-from varint.step.limits.impacts import RUN_STARTS, act_event, begin_events, find_pushes, judge_trial, retry_events
+from varint.step.limits.impact_rows import MOST_CHANGES
+from varint.step.limits.impacts import (
+    RUN_STARTS,
+    SAME,
+    SEARCH,
+    act_event,
+    begin_events,
+    find_pushes,
+    judge_trial,
+    retry_events,
+)
 from varint.step.newton import CONVERGED, NOT_CONVERGED
 from varint.step.pace import accelerate_node
 from varint.step.plan import Plan, Workspace
-from varint.step.restart import ACCEPTED, AT_START, SHORTEST_SHARE
+from varint.step.restart import ACCEPTED, AGAIN, AT_START, SHORTEST_SHARE
 from varint.step.step import MOST_TRIALS
 
 if TYPE_CHECKING:
@@ -45,18 +64,23 @@ CALLED = (  # compiled before the first step
     keep_start, meets_stops, lets_go, show_at, take_momenta, gap_and_rate, keep_trial, place_stops, find_pushes,
     accelerate_node,
 )  # fmt: skip
+OF_CONTACTS = (
+    place_contacts, meets_contacts, contact_lets_go, margin_of_contacts, open_contact, contact_gap_and_rate,
+    take_closed,
+)  # fmt: skip
 
 
 def watch_stops(
     plan: Plan, ws: Workspace, work: NodeWorkspace, arrays: list[tuple[str, np.ndarray]]
 ) -> StopWatch | None:
-    """Let steps with events be rejected; return the record for that, None in a mechanism without hard stops.
+    """Let steps with events be rejected; return the record for that, None without hard stops and contacts.
 
     The caller keeps it alive: ``work.stops`` has its address. ``arrays``: all that steps depend on, by name.
     """
-    if not plan.limits.measure.size:
+    contacts = plan.contacts.body.size > 0
+    if not (plan.limits.measure.size or contacts):
         return None
-    for function in CALLED:
+    for function in CALLED + OF_CONTACTS * contacts:
         function.prepare()
     spans, words = spans_of((array, False) for _, array in arrays)
     nb, ne = plan.bodies.mass.size, plan.elements.force.size
@@ -106,6 +130,35 @@ def take_with_events(march: "CollocationMarch", counts: np.ndarray, width: float
     return True
 
 
+class Bracket(NamedTuple):
+    """The search for the instant where a closed contact lets go: margins at shares of a step, before and after it."""
+
+    low: float
+    low_margin: float
+    high: float
+    high_margin: float
+    beyond: bool  # whether the last trial was after it
+    trials: int
+
+    def narrowed(self, part: float, margin: float) -> "Bracket":
+        """Return the bracket with a trial at ``part``; an end that stays twice counts half."""
+        if margin < 0.0:
+            low_margin = 0.5 * self.low_margin if self.beyond else self.low_margin
+            return Bracket(self.low, low_margin, part, margin, True, self.trials + 1)
+        high_margin = self.high_margin if self.beyond else 0.5 * self.high_margin
+        return Bracket(part, margin, self.high, high_margin, False, self.trials + 1)
+
+    @property
+    def crossing(self) -> float:
+        """Return the zero of the line through both ends."""
+        return self.low + (self.high - self.low) * self.low_margin / (self.low_margin - self.high_margin)
+
+    @property
+    def is_used_up(self) -> bool:
+        """Return whether further trials would not help."""
+        return self.trials > SEARCH or self.high - self.low < SAME
+
+
 class PartedStep:
     """A step of ``width`` dt of a `CollocationMarch` in parts.
 
@@ -117,6 +170,9 @@ class PartedStep:
         self.plan, self.ws, self.search = march.compiled.plan, march.ws, march.ws.search
         self.arrays = [array for _, array in role_arrays(march.work, STATE)]
         self.kept = [np.empty_like(array) for array in self.arrays]
+        self.touches = self.plan.contacts.body.size > 0
+        self.bracket: Bracket | None = None
+        self.letting_go = -1  # the contact that the bracket is for
 
     def begin(self) -> None:
         """Begin the search for events; momenta may change, by impacts where a run starts, or by floors that close."""
@@ -141,13 +197,16 @@ class PartedStep:
             tried += 1
             if status == CONVERGED and seen < WHOLE and looks < MOST_LOOKS:
                 self._back()
-                search.limit[0], part, looks = -1, part * seen, looks + 1
+                search.limit[0], part, looks, self.bracket = -1, part * seen, looks + 1, None
                 continue
             verdict, least = self._judge(part, longest, expected) if status == CONVERGED else (ACCEPTED, part)
+            if status == CONVERGED and self.touches:
+                verdict, least = self._judge_contacts(part, longest, verdict, least)
             if tried > MOST_TRIALS:
                 return False
             if status != CONVERGED:
                 self._back()
+                self.bracket = None
                 size = 0.5 * (size if search.limit[0] >= 0 else min(size, part))
                 if size < SHORTEST_SHARE:
                     return False
@@ -162,7 +221,7 @@ class PartedStep:
             else:
                 done = 1.0 if done + part > 1.0 - END else done + part
                 self._show(0)
-                if search.limit[0] >= 0:
+                if search.limit[0] >= 0 or self.letting_go >= 0:
                     self._act(True)
                     size = 1.0
                 self._keep()
@@ -185,9 +244,10 @@ class PartedStep:
         search, span, watch = self.search, self.width * self.march.dt, self.march.watch
         assert watch is not None
         self._show(1)
-        n, guess = int(search.limit[0]), part * expected
-        if n >= 0 and not self.ws.efforts.closed[n]:
-            gap, rate = gap_and_rate(self.plan, self.ws, 1, n)
+        n, guess, limits = int(search.limit[0]), part * expected, self.plan.limits.measure.size
+        if n >= limits or (n >= 0 and not self.ws.efforts.closed[n]):
+            measured, number = (contact_gap_and_rate, n - limits) if n >= limits else (gap_and_rate, n)
+            gap, rate = measured(self.plan, self.ws, 1, number)
             guess = part - gap / (rate * span) if rate != 0.0 else -1.0  # Newton's method
         when = Interval(0, 0.0, 1.0, span * part)  # the nodes of ``watch.inputs`` are the ends of the part
         verdict, least = judge_trial(self.plan, self.ws, watch.inputs, 0, 1, when, part, longest, True)
@@ -196,9 +256,41 @@ class PartedStep:
             return verdict, guess
         return verdict, least
 
+    def _judge_contacts(self, part: float, longest: float, verdict: int, least: float) -> tuple[int, float]:
+        """Return verdict and next part, see `_judge`, by the contacts too: a search for where one lets go may begin."""
+        search, watch, span = self.search, self.march.watch, self.width * self.march.dt
+        assert watch is not None
+        self.letting_go = -1
+        if verdict != ACCEPTED:
+            self.bracket = None
+            return verdict, least
+        margin, contact = margin_of_contacts(self.plan, self.ws, watch.inputs, 1, 1.0, span * part)
+        if self.bracket is None:
+            if not margin < -1.0 or search.changes[0] >= MOST_CHANGES:
+                return verdict, least
+            search.limit[0], search.changes[0] = -1, search.changes[0] + 1
+            self._back()
+            self._show(0)
+            at_start, _ = margin_of_contacts(self.plan, self.ws, watch.inputs, 0, 0.0, span * part)
+            if at_start <= 1.0:
+                self.letting_go = contact
+                return AT_START, longest
+            self.bracket = Bracket(0.0, at_start, part, margin, True, 0)
+            return AGAIN, self.bracket.crossing
+        self.bracket = self.bracket.narrowed(part, margin)
+        if abs(margin) > 1.0 and not self.bracket.is_used_up:
+            search.limit[0] = -1
+            return AGAIN, self.bracket.crossing
+        search.limit[0], self.letting_go, self.bracket = -1, contact, None
+        return ACCEPTED, part
+
     def _act(self, timed: bool) -> None:
         """Let the event at pose 0 act; ``timed``: whether the part before ends at it."""
-        act_event(self.plan, self.ws, 0, timed)
+        if self.letting_go >= 0:
+            open_contact(self.plan, self.ws, 0, self.letting_go)
+            self.letting_go = -1
+        else:
+            act_event(self.plan, self.ws, 0, timed)
         take_momenta(self.ws, self.march.tree, self.march.work)
 
     def _keep(self) -> None:

@@ -63,11 +63,12 @@ class CollocationMarch(March):
         self._mechanism, self.rule, plan = mechanism, node_rule(s), compiled.plan
         self.tree, turned, coordinate = link_tree(mechanism, state)
         self._first = state, turned, coordinate
-        self.closures, sizes = closures_of(plan, self.tree, s - 1)
+        self.closures, sizes = closures_of(compiled, self.tree, s - 1)
         nl = len(turned)
         sizes |= {"nb": nb, "slots": nb + 1, "nl": nl, "links": nl + 1, "ne": len(plan.elements.force)}
         sizes |= {"s": s, "q": s - 1, "blocks": (s - 1) ** 2, "past": 2 * s - 1}
         sizes |= path_sizes(plan, self.tree, s, sizes["closed"])
+        sizes |= {"touching": len(plan.contacts.body)}
         self.sizes = sizes
         states = self.ws.efforts.state.size
         sizes |= {"states": states, "lagging_sums": len(plan.laws.sum_law) - 1 if states else 0}
@@ -213,6 +214,8 @@ class CollocationMarch(March):
         if past < 0 or not 0 <= best < len(self.rule.node) or saved["place"][1] != 0:
             raise ValueError("its checkpoint names unknown steps before it")
         super().restore(saved)
+        if self.node:
+            self.ws.search.limit[0] = -1  # the run has started
 
     def stand(self) -> None:
         """See `March`."""

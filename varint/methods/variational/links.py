@@ -15,6 +15,7 @@ from varint.model.motion import Ball, Motion, Shift, Slide, Turn
 from varint.model.product_joint import Product
 from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix, vector_from_matrix
 from varint.model.state import State
+from varint.plan import Compiled
 from varint.step.collocation.records import SCREW, SLIDE, TURN, WELD, ClosedLoops, LinkTree
 from varint.step.plan import Plan
 
@@ -238,8 +239,9 @@ def _links_of_sums(plan: Plan, body: np.ndarray, motion: np.ndarray) -> np.ndarr
     return along
 
 
-def closures_of(plan: Plan, tree: LinkTree, q: int) -> tuple[ClosedLoops, dict[str, int]]:
+def closures_of(compiled: Compiled, tree: LinkTree, q: int) -> tuple[ClosedLoops, dict[str, int]]:
     """Return the dense nodes of closures with ``q`` rows for each row of the plan, and sizes of their arrays."""
+    plan = compiled.plan
     loops, first, end = plan.loops, int(plan.loops.node_row[0]), int(plan.loops.node_row[-1])
     width = np.repeat(loops.node_high - loops.node_low, np.diff(loops.node_row))
     low = np.repeat(loops.node_low, np.diff(loops.node_row))
@@ -249,6 +251,7 @@ def closures_of(plan: Plan, tree: LinkTree, q: int) -> tuple[ClosedLoops, dict[s
     closures = ClosedLoops(
         rows=np.array([first, end]),
         rated=plan.constraints.rate.copy(),
+        contact=compiled.contact_rows.copy(),
         node=q * (loops.node_row - first),
         low=q * (loops.node_low - first),
         high=q * (loops.node_high - first),

@@ -9,7 +9,7 @@ import numpy as np
 
 from varint.base.checks import choice, positive
 from varint.base.errors import ArgumentError, ConvergenceError, UnresolvedError, UnresolvedWarning, VarintError
-from varint.kinematics.initial_state import checked_start
+from varint.kinematics.initial_state import checked_arrays, checked_start
 from varint.kinematics.start_at_stops import stops_settings
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.settings import shared_settings
@@ -18,6 +18,7 @@ from varint.methods.variational.links import check_links, is_tree_of_hinges
 from varint.methods.variational.lobatto_run import LobattoAtTimes, LobattoRun
 from varint.methods.variational.massive_paths import check_masses_of_paths
 from varint.model.known_forces import USES, Use, refuse
+from varint.results.contact_forces import check_depth
 from varint.results.derived import energies
 from varint.results.forces import check_laws
 from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
@@ -51,8 +52,8 @@ class Lobatto(Method):
     in the tree of bodies. Joints are closed at all nodes. Forces that depend on pose, velocity, time and an internal
     variable, such as muscles, masses along paths over points, joints with a compliance, rolling wheels, inputs of all
     kinds, loads, prescribed motions and couplings are taken (docs/known_forces.md); the order holds where they are
-    smooth, and through the impacts of hard stops. Springs need steps below about 3 over the frequency of their fastest
-    oscillation.
+    smooth, and through the impacts of hard stops and of hard contacts with planes without friction. Springs need steps
+    below about 3 over the frequency of their fastest oscillation.
     Runs have gradients (`gradient`); adaptive steps need `Variational`.
 
     Parameters
@@ -98,7 +99,9 @@ class Lobatto(Method):
         mechanism, steps = problem.mechanism, problem.steps(self.dt)
         times = recording.times(steps * self.dt)
         self.check(mechanism)
-        state = checked_start(mechanism, problem.start())
+        begun = checked_arrays(mechanism, problem.start())
+        check_depth(mechanism, begun, mechanism.compiled.length)
+        state = checked_start(mechanism, begun)
         check_laws(mechanism, state)
         stride = recording.stride if times is None else MOST_STEPS
         march = CollocationMarch(mechanism, state, self.order // 2 + 1, self.dt, stride)

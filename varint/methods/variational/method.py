@@ -230,8 +230,8 @@ class Variational(Method):
         plain = vars(self) == vars(default) and self.on_unresolved != "substep" and recording.output_times is None
         if not plain or problem.force or problem.torque:
             return False
-        if any("hard" in traits for traits in problem.mechanism.force_traits):  # events cost more than trials show
-            return False
+        if any(traits & {"hard", "contacts"} for traits in problem.mechanism.force_traits):
+            return False  # events cost more than trials show
         try:
             _lobatto()(dt=1.0).check(problem.mechanism)
         except ArgumentError:

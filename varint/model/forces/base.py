@@ -151,6 +151,8 @@ class PlaneContact(Element):
     ground, normal : (3,) world
         A point of the plane, and the side where the body is.
     friction, restitution : float
+    heights : tuple of Measure
+        Of each point over the plane.
     """
 
     body: str
@@ -160,6 +162,7 @@ class PlaneContact(Element):
     normal: np.ndarray
     friction: float
     restitution: float
+    heights: tuple[Measure, ...]
 
     @property
     def bodies(self) -> tuple[str, ...]:

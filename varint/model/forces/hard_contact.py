@@ -7,7 +7,9 @@ import numpy as np
 
 from varint.base.checks import array_of, unit_axis
 from varint.base.errors import MechanismError
+from varint.measures.point import Displacement
 from varint.model.arrays import Points, Vector
+from varint.model.body import WORLD
 from varint.model.forces.base import Element, Force, PlaneContact, register
 
 if TYPE_CHECKING:
@@ -24,9 +26,10 @@ class HardContact(Force):
     two ends and its radius, a box its eight corners; with neither points nor radius the centre of mass alone touches,
     which slides and turns no body. Each impact turns the rate of approach to -``restitution`` times
     itself (0 to 1), and less where a rebound with friction would bring energy in. ``friction`` is Coulomb's
-    coefficient, sticking included (docs/theory.md section 14). For `varint.simulate` of order 1 or 2, and for
-    `varint.redmax.simulate` with "dop853", "rk45" or "radau", which locate all its events, or "euler" (DIFF sections
-    1.11 to 1.13). ``traj.force`` is the normal force, N; see also ``traj.contact_force`` and ``traj.penetration``.
+    coefficient, sticking included (docs/theory.md section 14). For `varint.simulate` of order 1 or 2, without friction
+    for `varint.Lobatto`, and for `varint.redmax.simulate` with "dop853", "rk45" or "radau", which locate all its
+    events, or "euler" (DIFF sections 1.11 to 1.13). ``traj.force`` is the normal force, N; see also
+    ``traj.contact_force`` and ``traj.penetration``.
     """
 
     body: str
@@ -53,7 +56,9 @@ class HardContact(Force):
 
     def elements(self, structure: "Structure") -> list[Element]:
         body, points = self._moving(structure, self.body), self.points_of(structure)
-        return [PlaneContact(body, points, self.radius, self.ground, self.normal, self.friction, self.restitution)]
+        heights = tuple(Displacement(WORLD, body, self.normal, point, self.ground) for point in points)
+        numbers = self.friction, self.restitution
+        return [PlaneContact(body, points, self.radius, self.ground, self.normal, *numbers, heights)]
 
     def points_of(self, structure: "Structure") -> np.ndarray:
         """Return ``points`` (P, 3), or the centre of mass."""

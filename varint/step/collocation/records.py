@@ -39,6 +39,7 @@ class ClosedLoops(CompiledRecord):
 
     rows: Annotated[Int1, "2"]  # first of the rows in the plan, and their end
     rated: Annotated[Int1, "rated"]  # those of them that are of rates, see collocation/conditions_on_rates.py
+    contact: Annotated[Int2, "planes 3"]  # rows of hard contacts, see collocation/contacts.py; -1 for none
     node: Annotated[Int1, "dense_ends"]  # rows of dense node n are node[n] : node[n + 1]
     low: Annotated[Int1, "dense"]  # first of the rows that it is coupled with
     high: Annotated[Int1, "dense"]  # end of them
@@ -133,6 +134,7 @@ class NodeWorkspace(CompiledRecord, writable=True):
     stops: Annotated[Int1, "1"]  # ... address of a `StopWatch`; zeros in mechanisms without hard stops
     meets: Annotated[Float1, "2"]  # shares of the last step where an event is seen, and where it is expected
     gap: Annotated[Float1, "s"]  # of one hard limit at the nodes, m or rad
+    contact_gap: Annotated[Float2, "touching s"]  # of the hard contacts, m
     known: Annotated[Int1, "2", STATE]  # steps in ``past``; how many nodes more than s were best to extrapolate from
     by: Annotated[Float2, "s nl"]  # coordinates at the nodes of the step, less those at its start
     joint: Annotated[Float3, "nl 3 3"]  # rotation of the link at the start, axes of the parent

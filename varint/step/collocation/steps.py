@@ -452,7 +452,7 @@ def march_nodes(
         iterations += count
         if watch and status == CONVERGED:
             place_nodes(tree, rule, work)
-            if meets_stops(plan, ws, tree, rule, work) and watch == STOPS:
+            if meets_stops(plan, ws, tree, closures, rule, work) and watch == STOPS:
                 status = EVENT
         if status != CONVERGED:
             return_to_start(plan, ws, tree, closures, work, given[0])

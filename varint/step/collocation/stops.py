@@ -14,9 +14,17 @@ from typing import Annotated
 
 from varint.base.numba import CompiledRecord, Float2, Float3, Int1, Int2, copy_spans, indirect, natural, njit, record_at
 from varint.mathematics.vectors import continued
+from varint.step.collocation.contacts import (
+    any_contact_closed,
+    contact_lets_go,
+    meets_contacts,
+    place_contacts,
+)
+from varint.step.collocation.gap_polynomials import UNRESOLVED, WHOLE, first_pull, look_along
 from varint.step.collocation.records import ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.collocation.shown import bring_node, show_bodies
 from varint.step.configuration import follow_measured
+from varint.step.contacts.rows import has_contacts
 from varint.step.inputs import Inputs
 from varint.step.limits.floors import risen
 from varint.step.limits.impacts import RUN_STARTS, find_pushes
@@ -28,9 +36,6 @@ from varint.step.restart import copy_start, go_back
 
 # values of work.watch: no stops in the mechanism; reject a step that has an event; solve it as a part, judged after
 NOTHING, STOPS, TRIAL = range(3)
-WHOLE, UNRESOLVED = 1.0, 0.0  # values of work.meets[0] that are no share: no event was seen; try a shorter step
-PULLS = 1e-3  # of the largest impulse of a stop at the inner nodes, by weight: the least pulling one that counts
-HALVINGS = 60  # bisections, down to round-off
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +74,8 @@ def place_stops(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeWork
         if k > 0:
             gap, held_gap = limits.sign[n] * (limits.value[n] - value), watch_at(work.stops[0]).held_gap[k, n]
             own.row[(r - closures.rows[0]) * q + k - 1] = limits.sign[n] * (held_gap - gap)
+    if has_contacts(plan):
+        place_contacts(plan, ws, closures, work, k)
 
 
 @indirect(seconds=1, what="hard stops in collocation")
@@ -78,7 +85,8 @@ def keep_start(plan: Plan, ws: Workspace, rule: NodeRule, work: NodeWorkspace, h
     To ``held_gap``, m or rad, and ``held_rate`` (s, limits) of the `StopWatch`. If any is closed, saves the state,
     which `lets_go` goes back to.
     """
-    watch, efforts, any_closed = watch_at(work.stops[0]), ws.efforts, False
+    watch, efforts = watch_at(work.stops[0]), ws.efforts
+    any_closed = any_contact_closed(ws)
     for n in range(efforts.closed.size):
         if not efforts.closed[n]:
             continue
@@ -94,8 +102,10 @@ def keep_start(plan: Plan, ws: Workspace, rule: NodeRule, work: NodeWorkspace, h
 
 
 @indirect(seconds=1, what="hard stops in collocation")
-def meets_stops(plan: Plan, ws: Workspace, tree: LinkTree, rule: NodeRule, work: NodeWorkspace) -> bool:
-    """Return whether an open stop is met, or a closed one may open, in a solved step, after `place_nodes`.
+def meets_stops(
+    plan: Plan, ws: Workspace, tree: LinkTree, closures: ClosedLoops, rule: NodeRule, work: NodeWorkspace
+) -> bool:
+    """Return whether an open stop or contact is met, or a closed one may open, in a solved step, after `place_nodes`.
 
     Also True in the first step of a run, while a stop still comes back (`comes_back`), where turns of a joint leap, and
     where a closed stop misses its gap. Writes ``work.meets`` (2,): the first share of the step at which a stop was seen
@@ -120,7 +130,9 @@ def meets_stops(plan: Plan, ws: Workspace, tree: LinkTree, rule: NodeRule, work:
             if _leaps_along(plan, ws, work, n):
                 work.meets[0], work.meets[1] = UNRESOLVED, -1.0
                 return True
-            met = _look_along(rule, work, q, TOUCHING * unit_of_limit(plan, n)) or met
+            met = look_along(rule, work.gap, work.meets, q, TOUCHING * unit_of_limit(plan, n)) or met
+    if has_contacts(plan):
+        met = meets_contacts(plan, ws, closures, rule, work) or met
     return met
 
 
@@ -154,88 +166,13 @@ def _is_kept(plan, ws, work, n, q):
 
 
 @njit
-def _look_along(rule, work, q, touching):
-    """Return whether ``work.gap`` (s,) falls below -``touching``, m or rad, at a node or between two.
-
-    If the gap was open before, ``work.meets`` (2,) takes the share where that was seen, and that of its root.
-    """
-    gap, opened = work.gap, work.gap[0] > touching
-    for k in range(1, q + 1):
-        beyond = gap[k] < -touching
-        share = rule.node[k] if beyond else _dip(rule, gap, k, touching)
-        if share >= 0.0:
-            expected = _root(rule, gap, rule.node[k - 1], share) if opened and share <= work.meets[0] else WHOLE
-            if expected < WHOLE and (share < work.meets[0] or not 0.0 <= work.meets[1] < expected):
-                work.meets[0], work.meets[1] = share, expected
-            return True
-        opened = opened or gap[k] > touching
-    return False
-
-
-@njit
-def _dip(rule, gap, k, touching):
-    """Return about where the gap (s,) is least between nodes k - 1 and k, if below -``touching`` there; else -1.
-
-    A share of the step. ``touching``: m or rad.
-    """
-    s, first, last = gap.size, 0.0, 0.0  # slopes at both nodes
-    for j in range(s):
-        first += rule.slope[k - 1, j] * gap[j]
-        last += rule.slope[k, j] * gap[j]
-    if not first < 0.0 < last:
-        return -1.0
-    low, high = rule.node[k - 1], rule.node[k]
-    share = low + (high - low) * first / (first - last)
-    for _ in range(2):  # Newton's method for a slope of zero of the Hermite cubic through both nodes, near enough
-        at = (share - low) / (high - low)
-        rise = gap[k] - gap[k - 1]
-        a, b = (high - low) * first, (high - low) * last
-        slope = a + at * (2.0 * (3.0 * rise - 2.0 * a - b) + 3.0 * at * (a + b - 2.0 * rise))
-        bend = 2.0 * (3.0 * rise - 2.0 * a - b) + 6.0 * at * (a + b - 2.0 * rise)
-        if bend > 0.0:
-            share = min(max(share - (high - low) * slope / bend, low), high)
-    return share if _along(rule, gap, share) < -touching else -1.0
-
-
-@njit
-def _along(rule, gap, share):
-    """The polynomial through the values ``gap`` (s,) at a ``share`` of the step."""
-    total = 0.0
-    for j in range(gap.size):
-        factor = gap[j]
-        for k in range(gap.size):
-            if k != j:
-                factor *= (share - rule.node[k]) / (rule.node[j] - rule.node[k])
-        total += factor
-    return total
-
-
-@njit
-def _root(rule, gap, low, high):
-    """Return the share in [low, high] where the polynomial through ``gap`` (s,), positive at ``low``, is zero."""
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        if _along(rule, gap, middle) > 0.0:
-            low = middle
-        else:
-            high = middle
-    return 0.5 * (low + high)
-
-
-@njit
 def _first_pull(plan, rule, work, n):
     """Return the share of the first inner node where the impulse of closed limit n pulls, by PULLS; WHOLE for none.
 
     Reads ``work.closures.multiplier`` (closed,), N s or N m s.
     """
     q, own = work.position.shape[0] - 1, work.closures
-    first, largest = _first_multiplier(plan, work, n), 0.0
-    for j in range(1, q):
-        largest = max(largest, abs(own.multiplier[first + j]) / rule.weight[j])
-    for j in range(1, q):
-        if plan.limits.sign[n] * own.multiplier[first + j] / rule.weight[j] > PULLS * largest:
-            return rule.node[j]
-    return WHOLE
+    return first_pull(rule, own.multiplier, _first_multiplier(plan, work, n), q, plan.limits.sign[n])
 
 
 @indirect(seconds=1, what="hard stops in collocation")
@@ -247,7 +184,7 @@ def lets_go(
     The caller brings back the poses. False where ``work.watch`` is TRIAL. Raises the floors of stops that come back,
     and keeps inputs and loads at both ends of the step. ``given``, ``rates`` (s, ne): inputs, and their rates.
     """
-    watch, last, any_closed = watch_at(work.stops[0]), natural(given.shape[0] - 1), False
+    watch, last, any_closed = watch_at(work.stops[0]), natural(given.shape[0] - 1), any_contact_closed(ws)
     for n in range(ws.efforts.closed.size):
         any_closed = any_closed or ws.efforts.closed[n]
     if comes_back(ws):
@@ -269,6 +206,9 @@ def lets_go(
         if ws.efforts.closed[n] and ws.search.push[n] < -1.0:
             copy_spans(watch.spans, 0, watch.kept, True)
             return True
+    if any_contact_closed(ws) and contact_lets_go(plan, ws, 0):
+        copy_spans(watch.spans, 0, watch.kept, True)
+        return True
     return False
 
 

@@ -2,13 +2,14 @@
 
 import math
 
-from varint.base.numba import natural, njit
+from varint.base.numba import Float2, indirect, natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, vector
 from varint.step.contacts.features import acceleration_bias, feature_of, levers_of, rate_along
 from varint.step.contacts.finding import choose_features
 from varint.step.contacts.nodes import solve_at_node, take_right_sides
 from varint.step.contacts.rolling import is_rolling
 from varint.step.contacts.rows import contact_gap, write_upper
+from varint.step.plan import Plan, Workspace
 from varint.step.sizes import length_unit
 
 NEAR, SLOW = (
@@ -31,7 +32,7 @@ def rest_contacts(plan, ws, velocity):
         choose_features(plan, ws, 0, 0.0)
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
-        i, upper = plan.contacts.body[k], work.upper
+        upper = work.upper
         if is_rolling(plan, k) and not work.taking[plan.contacts.parent[k]]:
             work.taking[k] = False
             continue
@@ -47,16 +48,43 @@ def rest_contacts(plan, ws, velocity):
         size = math.sqrt(rates[1] ** 2 + rates[2] ** 2)
         for a in range(2):
             work.direction[k, a] = rates[1 + a] / size if size > SLOW * unit else 0.0
-        if is_rolling(plan, k):
-            work.bias[k, 0] = work.bias[k, 1] = work.bias[k, 2] = 0.0
+        _write_bias(plan, ws, 0, k, velocity)
+
+
+@indirect(seconds=1, what="contacts")
+def take_closed(plan: Plan, ws: Workspace, pose: int, velocity: Float2) -> None:
+    """Take the closed contacts into the problem of `accelerate_contacts` at a pose with ``velocity`` (nb, 6).
+
+    Those with a slip, ``ws.contacts.slip`` (nk, 2), slide along it; the law of friction decides over the others. Writes
+    ``ws.contacts.direction`` (nk, 2).
+    """
+    work = ws.contacts
+    for n in range(work.near_count[0]):
+        k = natural(work.near[n])
+        work.taking[k], work.sticking[k], work.mode[k] = work.closed[k], False, 0
+        if not work.closed[k]:
             continue
-        if feature_of(plan, k) >= 0:
-            work.bias[k, 0], work.bias[k, 1], work.bias[k, 2] = acceleration_bias(plan, ws, 0, k, velocity)
-            continue
-        w, point = vector(velocity[i, 3:]), vector(plan.contacts.point[k])
-        centripetal = rotate(ws.rotation[0, i], cross(w, cross(w, point)))
-        for a in range(3):
-            work.bias[k, a] = dot(vector(plan.contacts.frame[k, a]), centripetal)
+        write_upper(plan, ws, pose, k)
+        size = math.sqrt(work.slip[k, 0] ** 2 + work.slip[k, 1] ** 2)
+        for a in range(2):
+            work.direction[k, a] = work.slip[k, a] / size if size > 0.0 else 0.0
+        _write_bias(plan, ws, pose, k, velocity)
+
+
+@njit
+def _write_bias(plan, ws, pose, k, velocity):
+    """Write accelerations of the point of contact k by ``velocity`` (nb, 6) alone to its ``bias`` (3,), m/s^2."""
+    work, i = ws.contacts, plan.contacts.body[k]
+    if is_rolling(plan, k):
+        work.bias[k, 0] = work.bias[k, 1] = work.bias[k, 2] = 0.0
+        return
+    if feature_of(plan, k) >= 0:
+        work.bias[k, 0], work.bias[k, 1], work.bias[k, 2] = acceleration_bias(plan, ws, pose, k, velocity)
+        return
+    w, point = vector(velocity[i, 3:]), vector(plan.contacts.point[k])
+    centripetal = rotate(ws.rotation[pose, i], cross(w, cross(w, point)))
+    for a in range(3):
+        work.bias[k, a] = dot(vector(plan.contacts.frame[k, a]), centripetal)
 
 
 @njit

@@ -14,7 +14,7 @@ import math
 
 from varint.base.numba import indirect, njit
 from varint.geometry.shape_records import CYLINDER
-from varint.mathematics.vectors import dot, rotate, vector
+from varint.step.contacts.accelerations import take_closed
 from varint.step.contacts.events import NOBODY, SETTLED, act_contacts, approaches, settle_near, settles
 from varint.step.contacts.finding import SHORTEST, choose_features, overlooks_features
 from varint.step.contacts.rims import (
@@ -58,7 +58,7 @@ from varint.step.limits.rows import (
     unit_of_limit,
 )
 from varint.step.momentum import momenta_of
-from varint.step.pace import accelerate_node
+from varint.step.pace import accelerate_node, sum_of_forces
 from varint.step.plan import Plan, Workspace
 from varint.step.projection import momenta_and_rates, project
 from varint.step.restart import ACCEPTED, AGAIN, AT_START, GROWTH, SHORTEST_SHARE, go_back
@@ -130,24 +130,22 @@ def _any_closed(ws):
 def find_pushes(plan: Plan, ws: Workspace, inputs: Inputs, pose: int, node: int, share: float, dt: float) -> None:
     """Write to ``ws.search.push`` (nl,) how hard closed limits push at a pose, ``share`` of ``dt`` s after a node.
 
-    Normalised by LEAST_FORCE times the sum of the applied and the centripetal forces on all bodies. ``pose``: its
-    number in the workspace; ``inputs``: `Inputs` of the run; ``node``: number of the node in it.
+    Normalised by LEAST_FORCE times the sum of the applied and the centripetal forces on all bodies. Closed contacts
+    take part by their law: ``ws.contacts.z``, their forces (nk, 3), N, and ``rate``, m/s^2. ``pose``: its number in the
+    workspace; ``inputs``: `Inputs` of the run; ``node``: number of the node in it.
     """
-    search, velocity, length = ws.search, ws.pace.velocity, plan.bodies.length[0]
+    search, velocity = ws.search, ws.pace.velocity
     set_load(plan, ws, inputs, node, share)
     set_inputs(ws, inputs, node, share)
     aim_roles(plan, ws, inputs, Interval(node, share, share, dt), 0.0, True)
     project(plan, ws, pose)
-    largest = 0.0
     for i in range(plan.bodies.mass.size):
         for k in range(6):
             velocity[i, k] = ws.increment_body[i, k]
+    if has_contacts(plan):
+        take_closed(plan, ws, pose, velocity)
     accelerate_node(plan, ws, pose, velocity)
-    for i in range(plan.bodies.mass.size):
-        v, w = vector(velocity[i]), vector(velocity[i, 3:])
-        largest += (plan.bodies.mass[i] * dot(v, v) + dot(w, rotate(plan.bodies.inertia[i], w))) / length
-        for k in range(3):
-            largest += abs(ws.goal[i, k]) + abs(ws.goal[i, 3 + k]) / length
+    largest = sum_of_forces(plan, ws)
     for n in range(plan.limits.measure.size):
         r = limit_row(plan, n)
         least = LEAST_FORCE * largest * plan.rows.scale[r]
