@@ -8,13 +8,13 @@ from varint.step.sizes import length_unit
 
 @njit
 def contact_of(plan, n):
-    """The contact with number n; negative for a limit."""
+    """Return the contact with number n; negative for a limit."""
     return n - plan.limits.measure.size
 
 
 @njit
 def is_closed(plan, ws, n):
-    """Whether a limit is closed. Contacts have no events while they are."""
+    """Return whether n is a closed limit. Contacts have no events while they are closed."""
     return contact_of(plan, n) < 0 and ws.efforts.closed[n]
 
 
@@ -32,7 +32,10 @@ def clearance(plan, ws, pose, n):
 
 @njit
 def first_beyond(plan, ws, pose, forces):
-    """The number that is furthest past its event at a pose, -1 for none; closed limits count with ``forces`` only."""
+    """Return the number that is furthest past its event at a pose, or -1; closed limits count with ``forces`` only.
+
+    Closed contacts do not count.
+    """
     first, worst = first_limit_beyond(plan, ws, pose, forces)
     for m in range(ws.contacts.near_count[0]):
         k = natural(ws.contacts.near[m])

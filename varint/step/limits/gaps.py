@@ -9,9 +9,10 @@ from varint.step.plan import Plan, Workspace
 
 @njit(seconds=1, what="hard stops in reduced coordinates")
 def evaluate_gaps(plan: Plan, ws: Workspace, position: Float2, rotation: Float3, gap: Float1, gradient: Float3) -> None:
-    """Gaps (nl,) of all limits, m or rad, at a pose (nb + 1, 3), (nb + 1, 3, 3).
+    """Write the gaps of all limits at a pose to ``gap`` (nl,), m or rad.
 
-    ``gradient`` (nl, 2, 6): of their measures, by the motions of the two bodies.
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3): the pose. ``gradient`` (nl, 2, 6): written, those of their
+    measures, by the motions of the two bodies. Turns of measured coordinates are followed to this pose.
     """
     follow_measured(plan, ws, position, rotation)
     for n in range(plan.limits.measure.size):

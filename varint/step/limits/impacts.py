@@ -75,7 +75,7 @@ LEAST_FORCE = 1e-10  # relative to the sum of the forces on the bodies: a smalle
 
 @njit
 def _has_rims(plan):
-    """Whether a shape that may touch others is a cylinder."""
+    """Return whether a shape that may touch others is a cylinder."""
     for s in range(plan.contacts.shapes.kind.size if plan.contacts.pair_shape.size else 0):
         if plan.contacts.shapes.kind[s] == CYLINDER:
             return True
@@ -86,8 +86,9 @@ def _has_rims(plan):
 def begin_events(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
     """Reset the search, ``ws.search.impacts`` (nl,) among it, at the start of a step of ``h`` seconds, at a pose.
 
-    In the first step of a run what touches and approaches has its impact: a strong damper beside it would end the
-    approach before the end of the step is beyond the limit.
+    ``ws.contacts.hits`` (nc,), of listed contacts, become zero too. In the first step of a run what touches and
+    approaches has its impact: a strong damper beside it would end the approach before the end of the step is beyond the
+    limit.
     """
     search, starts = ws.search, ws.search.limit[0] == RUN_STARTS
     search.limit[0], search.changes[0] = -1, 0
@@ -120,6 +121,7 @@ def retry_events(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
 
 @njit
 def _any_closed(ws):
+    """Return whether a limit is closed."""
     for n in range(ws.efforts.closed.size):
         if ws.efforts.closed[n]:
             return True
@@ -132,7 +134,8 @@ def find_pushes(plan: Plan, ws: Workspace, inputs: Inputs, pose: int, node: int,
 
     Normalised by LEAST_FORCE times the sum of the applied and the centripetal forces on all bodies. Closed contacts
     take part by their law: ``ws.contacts.z``, their forces (nk, 3), N, and ``rate``, m/s^2. ``pose``: its number in the
-    workspace; ``inputs``: `Inputs` of the run; ``node``: number of the node in it.
+    workspace; ``inputs``: `Inputs` of the run; ``node``: number of the node in it. Also writes ``ws.pace.velocity``
+    (nb, 6), the velocities at the pose.
     """
     search, velocity = ws.search, ws.pace.velocity
     set_load(plan, ws, inputs, node, share)
@@ -165,7 +168,8 @@ def judge_trial(
     where their force is zero; else by their impulse over the step.
 
     Returns ACCEPTED, or AGAIN or AT_START and the share of the next trial. Accepted with ``ws.search.limit`` set: the
-    trial ends at the event of this limit. AT_START: the event is at its start.
+    trial ends at the event of this limit. AT_START: the event is at its start. A contact whose event is lost counts in
+    ``ws.contacts.hits``.
     """
     search = ws.search
     if forces:
@@ -236,7 +240,10 @@ def judge_trial(
 
 @njit
 def _end_at_event(plan, ws, start, end, part):
-    """Return verdict and next share (0, 1] of a trial that ends at the event that was searched for."""
+    """Return verdict and next share (0, 1] of a trial that ends at the event that was searched for.
+
+    Where shapes met without a slot, ``ws.search.limit`` is set to -1: the search begins anew.
+    """
     if overlooks_features(plan, ws, start, end, part):
         ws.search.limit[0] = -1
         return AGAIN, 0.5 * part
@@ -245,7 +252,7 @@ def _end_at_event(plan, ws, start, end, part):
 
 @njit
 def _is_worn(plan, ws, k):
-    """Return whether contact k (-1: none) has acted in a step with `MANY_CHANGES`, so that it just closes."""
+    """Return whether contact k, or -1, has acted in a step with `MANY_CHANGES`, so that it just closes."""
     return k >= 0 and ws.search.changes[0] >= MANY_CHANGES and ws.contacts.hits[k] > 0
 
 
@@ -253,7 +260,8 @@ def _is_worn(plan, ws, k):
 def _judge_rims(plan, ws, start, end, part):
     """Return the verdict on a trial by the rims of points, see `look_at_rims`, and the share (0, 1] to try next.
 
-    A trial that begins anew with other points has the same share.
+    A trial that begins anew with other points has the same share. Sets ``ws.search.limit`` to the contact of a new
+    point, or -1.
     """
     found = look_at_rims(plan, ws, start, end)
     if found != AS_IT_IS:
@@ -270,7 +278,8 @@ def _judge_rims(plan, ws, start, end, part):
 def _accept(plan, ws, start, end, part):
     """Return verdict and next share (0, 1] of a trial that passed no event; where a rim has landed that is one.
 
-    The next one may be longer where strong dampers made it short, ``ws.damping.longest_share`` (1,).
+    ``ws.search.limit`` is set to its contact then. The next trial may be longer where strong dampers made it short:
+    ``ws.damping.longest_share`` (1,) is increased.
     """
     if overlooks_features(plan, ws, start, end, part):
         return AGAIN, 0.5 * part
@@ -303,7 +312,10 @@ def _is_met_at_start(plan, ws, start):
 
 @njit
 def _narrow(search, part, value):
-    """Take the clearance ``value`` at a share ``part`` (0, 1] into the bracket; an end that stays twice counts half."""
+    """Take the clearance ``value`` at a share ``part`` (0, 1] into the bracket; an end that stays twice counts half.
+
+    Writes ``search.low``, ``search.low_value`` or ``search.high``, ``search.high_value``, and ``search.was_beyond``.
+    """
     beyond = value < 0.0
     if beyond:
         search.high[0], search.high_value[0] = part, value
@@ -318,13 +330,13 @@ def _narrow(search, part, value):
 
 @njit
 def _is_lost(search):
-    """Whether the instant of the event is not found: all trials are used up, or their bracket is."""
+    """Return whether the instant of the event is not found: all trials are used up, or their bracket is."""
     return search.trials[0] > SEARCH or (search.low[0] > 0.0 and search.high[0] - search.low[0] < SAME)
 
 
 @njit
 def _crossing(search):
-    """Zero of the line through both ends of the bracket."""
+    """Return the share at the zero of the line through both ends of the bracket."""
     low, high = search.low_value[0], search.high_value[0]
     return search.low[0] + (search.high[0] - search.low[0]) * low / (low - high)
 
@@ -333,7 +345,8 @@ def _crossing(search):
 def meet_at_start(plan: Plan, ws: Workspace, pose: int) -> None:
     """Apply the impacts of all that touches and approaches at node 0, which do not count in the first step.
 
-    ``pose``: number of its pose. Writes ``ws.velocity`` and ``ws.momentum`` (nb, 6).
+    ``pose``: number of its pose. Writes ``ws.velocity`` and ``ws.momentum`` (nb, 6). ``ws.search.impacts`` and
+    ``ws.contacts.hits`` are zero after.
     """
     for _ in range(rounds_of(plan.limits.measure.size + ws.contacts.near_count[0])):
         approached = False
@@ -362,9 +375,10 @@ def meet_at_start(plan: Plan, ws: Workspace, pose: int) -> None:
 def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     """Apply the event of the limit that was searched for, at a node, and end the search.
 
-    A closed limit opens. An open one has an impact, with all that touches, contacts too. ``pose``: number of the pose
-    of the node. ``timed``: whether the sub-step before ends where the event is. Impacts write ``ws.velocity`` and
-    ``ws.momentum`` (nb, 6), and ``ws.damping.longest_share`` (1,), for the sub-steps to come.
+    ``ws.search.limit`` is set to -1. A closed limit opens. An open one has an impact, with all that touches, contacts
+    too. ``pose``: number of the pose of the node. ``timed``: whether the sub-step before ends where the event is.
+    Impacts write ``ws.velocity`` and ``ws.momentum`` (nb, 6), ``ws.contacts.hits`` (nc,), and
+    ``ws.damping.longest_share`` (1,), for the sub-steps to come.
     """
     search = ws.search
     n, search.limit[0] = search.limit[0], -1
@@ -399,7 +413,10 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
 
 @indirect(seconds=1, what="hard stops")
 def _release(plan: Plan, ws: Workspace, pose: int, n: int) -> None:
-    """Open limit n at a node; ``ws.momentum`` (nb, 6) becomes that of the projected velocity."""
+    """Open limit n at a node; ``ws.momentum`` (nb, 6) becomes that of the projected velocity.
+
+    Clears ``ws.momentum_rest``; writes ``ws.velocity`` (nb, 6) and adds to ``ws.efforts.work`` (ne,), J.
+    """
     project(plan, ws, pose)
     copy_motions(ws.increment_body, ws.velocity)
     set_closed(plan, ws, n, False)
@@ -412,11 +429,12 @@ def _release(plan: Plan, ws: Workspace, pose: int, n: int) -> None:
 
 @indirect(seconds=1, what="hard stops")
 def act_limits(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> None:
-    """Apply the impacts at a node, of limit ``met`` and of those that follow from it, to momenta and energy balance.
+    """Apply the impacts at a node, of limit ``met`` and of limits that approach after, to momenta and energy balance.
 
-    Those that approach fastest rebound first, with the others that do as fast and all that are closed, each of which
+    Limits that approach fastest rebound first, with the others that do as fast and all that are closed, each of which
     may open. ``met``: limit, -1 for all that touch; ``timed``: whether the sub-step before ends where the event is.
-    Writes ``ws.velocity`` and ``ws.momentum`` (nb, 6).
+    Writes ``ws.velocity`` and ``ws.momentum`` (nb, 6), without ``ws.momentum_rest``. Impacts that were not solved leave
+    NaN in ``ws.increment_body``.
     """
     first, rounds = True, rounds_of(plan.limits.measure.size)
     momenta_and_rates(plan, ws, pose)
@@ -452,7 +470,10 @@ def act_limits(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> N
 
 @njit
 def _keep_round(plan, ws, pose, timed):
-    """Record the impact of the limits ``ws.search.taking`` (nl,) on the tape; return its index, -1: not recorded."""
+    """Record the impact of the limits ``ws.search.taking`` (nl,) on the tape; return its index, -1: not recorded.
+
+    ``ws.tape.events.limits.together`` becomes 0 for one limit, 1 for several, or for closed ones alone.
+    """
     if ws.tape.h.size == 0:
         return -1
     search, limit, count = ws.search, 0, 0
@@ -484,7 +505,7 @@ OF_LIMITS = approach_limits, take_limits, write_rebounds, change_sides, close_li
 
 
 def prepare_events(plan: Plan, stages: int) -> None:
-    """Compile what steps with so many stages call by pointer."""
+    """Compile the functions that steps of ``stages`` stages call by pointer."""
     limits, contacts = plan.limits.measure.size > 0, plan.contacts.body.size > 0
     for function in (
         EVENTS * (limits or contacts)

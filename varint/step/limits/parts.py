@@ -8,7 +8,10 @@ from varint.step.limits.rows import place_limits
 
 
 def plan_parts(roles, places):
-    """The part of a plan: ``roles`` (`Roles`) of the elements, ``places``: the number in the plan of each measure."""
+    """Return the limits as a part of a plan, by its name.
+
+    ``roles``: `Roles` of the elements; ``places``: number in the plan of each measure.
+    """
     found = [
         (places[roles.sums[s][0]], e, limit)
         for (e, element), s in zip(roles.laws, roles.law_sum, strict=True)
@@ -23,39 +26,39 @@ NUMBERS = ("value", "sign", "restitution")
 
 
 def one_sided_number_parts(plan):
-    """The part of a gradient by numbers, zero."""
+    """Return the part of a gradient by numbers of limits, zero, by its name."""
     return {"limits": allocate(LimitNumbers, {"limits": plan.limits.measure.size})}
 
 
 def one_sided(plan):
-    """The limits of a plan, a `Limits`."""
+    """Return the limits of a plan, a `Limits`."""
     return plan.limits
 
 
 def one_sided_state(ws):
-    """(closed, gap at which they are held) of the limits, each (limits,)."""
+    """Return (closed, gap at which they are held) of the limits, each (limits,)."""
     return ws.efforts.closed.astype(np.int64), ws.efforts.rest_gap.copy()
 
 
 def set_one_sided(plan, ws, pose, state):
-    """Go back to a `one_sided_state`, with the rows at a pose."""
+    """Restore a `one_sided_state`, with the rows at a pose."""
     if plan.limits.measure.size:
         place_limits(plan, ws, pose, *state)
 
 
 def one_sided_element_at(plan, events, j):
-    """Element whose limit is met or lets go in event j."""
+    """Return the element whose limit is met or lets go in event j."""
     return int(plan.limits.element[events.limits.limit[j]])
 
 
 def resting_at(plan, events):
-    """Elements (n,) of the limits that closed, or let go, in the events of a tape."""
+    """Return the elements (n,) of the limits that closed, or let go, in the events of a tape."""
     own = events.limits
     return plan.limits.element[own.limit[np.flatnonzero(own.restitution[: int(events.count[0])] == 0.0)]]
 
 
 def is_release(tape, j):
-    """Whether event j is that of a limit which was closed, and opens: no change of the start takes it off its gap."""
+    """Return whether in event j a closed limit opens: no change of the start takes it off its gap."""
     events, own = tape.events, tape.events.limits
     stage, limit = events.stage[j], own.limit[j]
     closed_now = (events.stage[:j] == stage) & (own.limit[:j] == limit) & (own.restitution[:j] == 0.0)

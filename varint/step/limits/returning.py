@@ -35,10 +35,12 @@ def start_floors(ws: Workspace, gaps: Float1) -> None:
 
 @indirect(seconds=1, what="hard stops")
 def close_on_floors(plan: Plan, ws: Workspace, pose: int) -> None:
-    """Close open limits with a floor at a pose, at their gap; those whose gap grows larger stop that by an impulse.
+    """Close open limits with a floor at a pose, at their gap; gaps that grow larger are stopped by an impulse.
 
     ``pose``: its number. Writes ``ws.efforts.floor``, ``closed``, ``rest_gap`` (nl,), ``target_rate`` (nr,), and
-    ``ws.momentum`` (nb, 6).
+    ``ws.momentum`` (nb, 6), without ``ws.momentum_rest``; ``ws.search.rate`` (nl,), rates of the gaps that grow larger,
+    NaN where a limit is held open by something else: the momenta are NaN then, too. Rows of open limits become zero in
+    ``ws.jacobian``.
     """
     efforts, search, any_open, any_meets = ws.efforts, ws.search, False, False
     for n in range(plan.limits.measure.size):

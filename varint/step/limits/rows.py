@@ -25,13 +25,13 @@ BEYOND = 1e-6  # so does one so far beyond; a start may be as far beyond as join
 
 @njit
 def limit_row(plan, n):
-    """Row of limit n."""
+    """Return the row of limit n."""
     return plan.measures.row[plan.limits.measure[n]]
 
 
 @njit
 def unit_of_limit(plan, n):
-    """Return what gaps of limit n are compared with, m or rad: the `length_unit` of the parts, or 1 rad."""
+    """Return the unit of gaps of limit n, m or rad: the `length_unit` of the parts, or 1 rad."""
     is_angle = plan.rows.scale[limit_row(plan, n)] != 1.0  # rows in m have 1; where the length is 1 both units are
     return 1.0 if is_angle else length_unit(plan)
 
@@ -76,7 +76,7 @@ def limit_clearance(plan, ws, pose, n):
 
 @njit
 def first_limit_beyond(plan, ws, pose, forces):
-    """Return the limit that is furthest past its event at a pose, -1 for none, and its `limit_clearance`.
+    """Return the limit that is furthest past its event at a pose, or -1, and its `limit_clearance`.
 
     Closed ones, ``ws.efforts.closed`` (nl,), count with ``forces`` only.
     """
@@ -118,7 +118,8 @@ def leap_at(plan, ws, joint):
 def rest_at_node(plan, ws, velocity):
     """Close the limits on which the motion at pose 0 rests, or comes back, and open the others; turns are counted.
 
-    ``velocity`` (nb, 6): of the bodies at the node, m/s, world, and rad/s, body axes.
+    ``velocity`` (nb, 6): of the bodies at the node, m/s, world, and rad/s, body axes. Writes ``ws.efforts.value_near``,
+    ``ws.efforts.floor`` (nl,) and ``ws.efforts.target_rate`` (nr,).
     """
     b = ws.efforts.come_back[0]
     for n in range(plan.limits.measure.size):
@@ -136,14 +137,14 @@ def rest_at_node(plan, ws, velocity):
 
 @njit
 def efforts_at_node(plan, ws, multiplier, out):
-    """Write the efforts of the limits to ``out`` (limits,), zero for the open ones, from multipliers (nr,)."""
+    """Write the efforts of the limits to ``out`` (limits,), zero for the open ones, from ``multiplier`` (nr,)."""
     for n in range(plan.limits.measure.size):
         out[n] = multiplier[limit_row(plan, n)] if ws.efforts.closed[n] else 0.0
 
 
 @njit
 def release_pulling(plan, ws, multiplier):
-    """Open the closed limit whose multiplier (nr,) pulls most; whether there was one."""
+    """Open the closed limit whose ``multiplier`` (nr,) pulls most; return whether there was one."""
     most, found = 0.0, -1
     for n in range(plan.limits.measure.size):
         pull = plan.limits.sign[n] * multiplier[limit_row(plan, n)]
@@ -170,7 +171,10 @@ def set_closed(plan, ws, n, closed):
 
 @njit(seconds=1, what="hard stops")
 def place_limits(plan, ws, pose, closed, rest_gap):
-    """Close the limits where ``closed`` (limits,) is not 0, open the others; all their rows at a pose."""
+    """Close the limits where ``closed`` (limits,) is not 0, and open the others; write all their rows at a pose.
+
+    ``rest_gap`` (limits,): the gaps at which they are held, copied to ``ws.efforts.rest_gap``.
+    """
     for n in range(closed.size):
         set_closed(plan, ws, n, closed[n] != 0)
         ws.efforts.rest_gap[n] = rest_gap[n]
@@ -198,7 +202,10 @@ def play_one_sided(plan, ws, at, k):
 
 @njit
 def add_numbers(plan, ws, row, h, by):
-    """Add the gradient by the values of closed limits in a stage of ``h`` seconds, ``row`` (nr,): duals of rows."""
+    """Add the gradient by the values of closed limits in a stage of ``h`` seconds to ``by.limits.value`` (nl,).
+
+    ``row`` (nr,): duals of rows.
+    """
     for n in range(plan.limits.measure.size):
         if ws.efforts.closed[n]:
             by.limits.value[n] += row[limit_row(plan, n)] / h
