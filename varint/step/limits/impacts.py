@@ -263,15 +263,15 @@ def _judge_rims(plan, ws, start, end, part):
     A trial that begins anew with other points has the same share. Sets ``ws.search.limit`` to the contact of a new
     point, or -1.
     """
-    found = look_at_rims(plan, ws, start, end)
-    if found != AS_IT_IS:
+    asked = look_at_rims(plan, ws, start, end)
+    if asked != AS_IT_IS:
         ws.search.limit[0] = -1
-    if found >= 0:
-        ws.search.limit[0] = plan.limits.measure.size + found
+    if asked >= 0:
+        ws.search.limit[0] = plan.limits.measure.size + asked
         return AT_START, part
-    if found == REPEAT:
+    if asked == REPEAT:
         return AGAIN, part
-    return (AGAIN, 0.5 * part) if found == HALVE and part > SHORTEST else (ACCEPTED, part)
+    return (AGAIN, 0.5 * part) if asked == HALVE and part > SHORTEST else (ACCEPTED, part)
 
 
 @njit

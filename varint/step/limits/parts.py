@@ -12,13 +12,13 @@ def plan_parts(roles, places):
 
     ``roles``: `Roles` of the elements; ``places``: number in the plan of each measure.
     """
-    found = [
+    limits = [
         (places[roles.sums[s][0]], e, limit)
         for (e, element), s in zip(roles.laws, roles.law_sum, strict=True)
         for limit in element.terms
     ]
-    numbers = {name: np.array([getattr(limit, name) for *_, limit in found], dtype=float) for name in NUMBERS}
-    measure, element = (np.array([each[k] for each in found], dtype=np.int64) for k in range(2))
+    numbers = {name: np.array([getattr(limit, name) for *_, limit in limits], dtype=float) for name in NUMBERS}
+    measure, element = (np.array([each[k] for each in limits], dtype=np.int64) for k in range(2))
     return {"limits": Limits(measure=measure, element=element, **numbers)}
 
 
@@ -53,13 +53,13 @@ def one_sided_element_at(plan, events, j):
 
 def resting_at(plan, events):
     """Return the elements (n,) of the limits that closed, or let go, in the events of a tape."""
-    own = events.limits
-    return plan.limits.element[own.limit[np.flatnonzero(own.restitution[: int(events.count[0])] == 0.0)]]
+    limits = events.limits
+    return plan.limits.element[limits.limit[np.flatnonzero(limits.restitution[: int(events.count[0])] == 0.0)]]
 
 
 def is_release(tape, j):
     """Return whether in event j a closed limit opens: no change of the start takes it off its gap."""
-    events, own = tape.events, tape.events.limits
-    stage, limit = events.stage[j], own.limit[j]
-    closed_now = (events.stage[:j] == stage) & (own.limit[:j] == limit) & (own.restitution[:j] == 0.0)
+    events, limits = tape.events, tape.events.limits
+    stage, limit = events.stage[j], limits.limit[j]
+    closed_now = (events.stage[:j] == stage) & (limits.limit[:j] == limit) & (limits.restitution[:j] == 0.0)
     return bool(closed_now.any() or (stage > 0 and tape.limits.closed[stage - 1, limit]))

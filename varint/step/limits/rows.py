@@ -145,14 +145,14 @@ def efforts_at_node(plan, ws, multiplier, out):
 @njit
 def release_pulling(plan, ws, multiplier):
     """Open the closed limit whose ``multiplier`` (nr,) pulls most; return whether there was one."""
-    most, found = 0.0, -1
+    most, puller = 0.0, -1
     for n in range(plan.limits.measure.size):
         pull = plan.limits.sign[n] * multiplier[limit_row(plan, n)]
         if ws.efforts.closed[n] and pull > most:
-            most, found = pull, n
-    if found >= 0:
-        set_closed(plan, ws, found, False)
-    return found >= 0
+            most, puller = pull, n
+    if puller >= 0:
+        set_closed(plan, ws, puller, False)
+    return puller >= 0
 
 
 @njit
