@@ -360,3 +360,13 @@ def test_a_plane_that_turns_meets_what_is_far_from_its_axis():
     assert run.penetration["hit"].max() < 1e-12
     shared = arm**2 / (1e6 + arm**2)  # of the plate's angular momentum, once the ball moves with it
     assert run.energy[-1] / run.energy[0] == pytest.approx(1.0 - shared, abs=1e-6)
+
+
+@pytest.mark.parametrize("apart", [0.223, 0.437, 0.689, 0.811])
+def test_fast_small_balls_do_not_pass_each_other(apart):
+    """A step moves one by 500 of its diameters; they meet half a diameter off their line of centres."""
+    radius, speed, off = 1e-3, 100.0, 0.5
+    bodies = [ball("a", radius, 1.0, (0, 0, 0)), ball("b", radius, 1.0, (apart, 2 * radius * off, 0))]
+    mechanism = scene(bodies, [vi.Contact("hit", "a", "b", restitution=1.0)], (0, 0, 0), ())
+    run = vi.simulate(mechanism, 0.02, 0.01, state=mechanism.state(velocity={"a": (speed, 0, 0)}))
+    assert run.velocity[-1, 1, 0] == pytest.approx(speed * (1 - off**2), rel=1e-9)

@@ -26,7 +26,8 @@ FLUSH = 1e-11  # m, times `length_unit`: features succeed those of a contact wit
 TURNED = 0.5  # cosine by which the normal between round bodies may turn in a step in which they could meet
 SAME_PLACE = 1e-7  # times `size_of_pair`: features so near each other, whose ...
 SAME_NORMAL = 1.0 - 1e-12  # ... normals have this cosine, are one contact
-SHORTEST = 1.0 / 64.0  # of a step: sub-steps up to this are accepted without `misses_features`
+SHORTEST = 1.0 / 64.0  # of a step: sub-steps up to this are accepted with an overlap of features without a slot ...
+FINEST = SHORTEST**4  # ... and up to this with round bodies that may have passed each other
 
 
 @njit
@@ -280,15 +281,18 @@ def choose_features(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
 
 
 @indirect(seconds=1, what="contacts of shapes")
-def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
-    """Return whether in a step shapes may have met by features that have no slot, or passed through each other.
+def misses_features(plan: Plan, ws: Workspace, start: int, end: int, part: float) -> bool:
+    """Return whether in a trial shapes may have met by features that have no slot, or passed through each other.
 
-    ``start``, ``end``: numbers of its poses. Slots without features have ``ws.contacts.kind`` (features,) below zero.
+    ``start``, ``end``: numbers of its poses; ``part``: its share (0, 1] of a step. Slots without features have
+    ``ws.contacts.kind`` (features,) below zero. In a trial up to SHORTEST overlaps do not count, and points pass each
+    other only where they move by more than MARGIN of the size of their shapes.
     """
-    work, contacts = ws.contacts, plan.contacts
+    work, contacts, short = ws.contacts, plan.contacts, part <= SHORTEST
     listed = is_list_whole(plan, ws, end)
     for n in range(work.near_pair_count[0] if listed else contacts.pair_shape.shape[0]):
         p = work.near_pair[n] if listed else n
+        least = (MARGIN * size_of_pair(plan, p)) ** 2 if short else 0.0
         for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
             k = contacts.height.size + f
             if work.kind[f] not in (POINT_POINT, POINT_LINE, CIRCLE_POINT) or work.closed[k]:
@@ -296,10 +300,9 @@ def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
             gap, normal, A, B = locate_contact(plan, ws, start, k)
             _, after, C, D = locate_contact(plan, ws, end, k)
             way = sub(sub(C, A), sub(D, B))
-            if gap * gap < dot(way, way) and dot(normal, after) < TURNED:
+            if max(gap * gap, least) < dot(way, way) and dot(normal, after) < TURNED:
                 return True
-        count = find_between(plan, ws, end, p, -UNSEEN * size_of_pair(plan, p))
-        for m in range(count):
+        for m in range(0 if short else find_between(plan, ws, end, p, -UNSEEN * size_of_pair(plan, p))):
             seen = False
             for f in range(contacts.pair_first[p], contacts.pair_first[p + 1]):
                 seen = seen or _is_of(work, ws.found, f, m)
@@ -312,9 +315,9 @@ def misses_features(plan: Plan, ws: Workspace, start: int, end: int) -> bool:
 def overlooks_features(plan, ws, start, end, part):
     """Return whether shapes met in a trial by features without a slot; it is then repeated in half the time.
 
-    ``part``: its share (0, 1] of the step, not halved below `SHORTEST`.
+    ``part``: its share (0, 1] of the step, not halved below `FINEST`.
     """
-    return part > SHORTEST and plan.contacts.pair_shape.size > 0 and misses_features(plan, ws, start, end)
+    return part > FINEST and plan.contacts.pair_shape.size > 0 and misses_features(plan, ws, start, end, part)
 
 
 @njit

@@ -87,4 +87,4 @@ def check_features(plan, ws, motion, seen):
 def overlooks_features(plan, ws, motion):
     """Return whether shapes have met, since features were sought, by features that have no slot."""
     _place(plan, ws, 1, motion)
-    return misses_features(plan, ws, 0, 1)
+    return misses_features(plan, ws, 0, 1, 1.0)

@@ -37,6 +37,7 @@ from varint.step.energy.entries import add_event, add_landing
 from varint.step.inputs import Inputs, set_inputs, set_load
 from varint.step.intervals import Interval
 from varint.step.ldu import solve_newton
+from varint.step.limits.bracket import SEARCH, crossing, is_lost, narrow
 from varint.step.limits.clearances import clearance, contact_of, first_beyond, is_closed
 from varint.step.limits.impact_rows import (
     CHANGED,
@@ -65,8 +66,6 @@ from varint.step.restart import ACCEPTED, AGAIN, AT_START, GROWTH, SHORTEST_SHAR
 from varint.step.roles import add_role_works, aim_roles, brace_roles, place_role_rows
 from varint.step.sizes import length_unit
 
-SEARCH = 60  # trials for the instant of an event
-SAME = 1e-13  # shares of a step that differ by less are one instant
 RUN_STARTS = -2  # in place of the limit that is searched for: the next step is the first of a run
 MANY_CHANGES = 60  # in one step: a body that rocks lands again and again; what then lands once more just closes
 LOSS = 15  # changes that an event counts for whose instant is lost
@@ -200,7 +199,7 @@ def judge_trial(
     else:
         value = clearance(plan, ws, end, search.limit[0])
     search.trials[0] += 1
-    if abs(value) > 1.0 and contact_of(plan, search.limit[0]) >= 0 and _is_lost(search):
+    if abs(value) > 1.0 and contact_of(plan, search.limit[0]) >= 0 and is_lost(search):
         # the end of the trial jumps past the contact: the sub-step ends before that, or the contact closes at its start
         search.changes[0] += LOSS
         if search.low[0] > SHORTEST_SHARE and search.changes[0] < MANY_CHANGES:
@@ -210,9 +209,9 @@ def judge_trial(
         ws.contacts.hits[contact_of(plan, search.limit[0])] += 1
         return AT_START, whole
     if abs(value) > 1.0 and search.trials[0] <= SEARCH:
-        _narrow(search, part, value)
+        narrow(search, part, value)
         if search.low_value[0] > 0.0:
-            return AGAIN, _crossing(search)
+            return AGAIN, crossing(search)
         if not is_closed(plan, ws, search.limit[0]) and search.high[0] > SHORTEST_SHARE:
             return AGAIN, 0.5 * search.high[0]  # not yet a share at which the gap is open
     earlier = first_beyond(plan, ws, end, forces) if abs(value) <= 1.0 else -1
@@ -228,7 +227,7 @@ def judge_trial(
         if settles(plan, ws, start, contact_of(plan, earlier)):
             return AT_START, whole
         if search.low_value[0] > 0.0:
-            return AGAIN, _crossing(search)
+            return AGAIN, crossing(search)
         if _is_met_at_start(plan, ws, start):
             return AT_START, whole
     if search.low_value[0] < 0.0 and abs(value) > 1.0:
@@ -308,37 +307,6 @@ def _is_met_at_start(plan, ws, start):
     """Return whether contact ``ws.search.limit`` (1,) touches at the start of the trial and does not part there."""
     k = contact_of(plan, ws.search.limit[0])
     return k >= 0 and ws.search.low_value[0] < 0.0 and approaches(plan, ws, start, k)
-
-
-@njit
-def _narrow(search, part, value):
-    """Take the clearance ``value`` at a share ``part`` (0, 1] into the bracket; an end that stays twice counts half.
-
-    Writes ``search.low``, ``search.low_value`` or ``search.high``, ``search.high_value``, and ``search.was_beyond``.
-    """
-    beyond = value < 0.0
-    if beyond:
-        search.high[0], search.high_value[0] = part, value
-        if search.low_value[0] > 0.0 and search.was_beyond[0]:
-            search.low_value[0] *= 0.5
-    else:
-        search.low[0], search.low_value[0] = part, value
-        if not search.was_beyond[0]:
-            search.high_value[0] *= 0.5
-    search.was_beyond[0] = beyond
-
-
-@njit
-def _is_lost(search):
-    """Return whether the instant of the event is not found: all trials are used up, or their bracket is."""
-    return search.trials[0] > SEARCH or (search.low[0] > 0.0 and search.high[0] - search.low[0] < SAME)
-
-
-@njit
-def _crossing(search):
-    """Return the share at the zero of the line through both ends of the bracket."""
-    low, high = search.low_value[0], search.high_value[0]
-    return search.low[0] + (search.high[0] - search.low[0]) * low / (low - high)
 
 
 @indirect(seconds=1, what="hard stops")
