@@ -118,8 +118,8 @@ def leap_at(plan, ws, joint):
 def rest_at_node(plan, ws, velocity):
     """Close the limits on which the motion at pose 0 rests, or comes back, and open the others; turns are counted.
 
-    ``velocity`` (nb, 6): of the bodies at the node, m/s, world, and rad/s, body axes. Writes ``ws.efforts.value_near``,
-    ``ws.efforts.floor`` (nl,) and ``ws.efforts.target_rate`` (nr,).
+    ``velocity`` (nb, 6): of the bodies at the node, m/s, world, and rad/s, body axes. Writes ``ws.efforts.floor``
+    (nl,), ``ws.efforts.target_rate`` (nr,) and ``ws.efforts.value_near`` of their measures.
     """
     b = ws.efforts.come_back[0]
     for n in range(plan.limits.measure.size):
