@@ -26,15 +26,16 @@ def find_momenta(plan, ws, p, count, pose):
 
 
 @njit
-def find_pulls(plan, ws, own, p, count, pose):
-    """Write dT/dp of the points of path p to ``own.pull`` (points, 3), N, world; after `find_momenta`.
+def find_pulls(plan, ws, pulls, p, count, pose):
+    """Write dT/dp of the points of path p to ``pulls.pull`` (points, 3), N, world; after `find_momenta`.
 
-    Scratch: ``own.by_direction`` (points, 3), the derivatives by t_k, ``own.by_slip`` (points,), by v_j, and
-    ``own.by_fraction`` (points,), by s_j.
+    Scratch: ``pulls.by_direction`` (points, 3), the derivatives by t_k, ``pulls.by_slip`` (points,), by v_j, and
+    ``pulls.by_fraction`` (points,), by s_j.
     """
     table, work = plan.massive_paths, ws.massive_paths
     first, last, t, s, u = table.first[p], table.first[p + 1] - 1, work.t[pose], work.s[pose], work.shift
-    tau, by_slip, by_s, out, length = own.by_direction, own.by_slip, own.by_fraction, own.pull, work.length[pose, p]
+    tau, by_slip, by_s = pulls.by_direction, pulls.by_slip, pulls.by_fraction
+    out, length = pulls.pull, work.length[pose, p]
     for n in range(first, last + 1):
         by_slip[n] = by_s[n] = 0.0
         for c in range(3):
@@ -80,7 +81,7 @@ def find_pulls(plan, ws, own, p, count, pose):
 
 @njit
 def _move_bounds(plan, ws, by_s, p, pose):
-    """Add to ``by_s`` (points,) what the energy gains where the bound of two segments of path p moves."""
+    """Add the energy gained where the bound of two segments of path p moves to ``by_s`` (points,)."""
     table, work = plan.massive_paths, ws.massive_paths
     t, s, u = work.t[pose], work.s[pose], work.shift
     for n in range(table.first[p] + 1, table.first[p + 1] - 1):
