@@ -38,11 +38,10 @@ from varint.step.collocation.stops import (
 from varint.step.contacts.accelerations import take_closed
 from varint.step.inputs import Inputs
 from varint.step.intervals import Interval
+from varint.step.limits.bracket import SAME, SEARCH
 from varint.step.limits.impact_rows import MOST_CHANGES
 from varint.step.limits.impacts import (
     RUN_STARTS,
-    SAME,
-    SEARCH,
     act_event,
     begin_events,
     find_pushes,
