@@ -18,7 +18,9 @@ STIFF = {  # gauss does not damp the ringing of the flexure, order 8 that of bea
     "parallelogram_flexure": 1e-9,
     ("parallelogram_flexure", "gauss"): 1e-7,
     ("flexible_four_bar", 8): 1e-11,
+    ("flexible_four_bar", "lobatto 4"): 1e-7,  # as gauss; its steps are divided
 }
+COLLOCATION = ("lobatto 4", "lobatto 6", "lobatto 8")
 ONE_STEP = ("euler", "heun", "rk4", "bdf1", "sdirk2", "gauss")
 
 
@@ -31,8 +33,9 @@ def run_of(method, dt=DT):
     def run(mechanism, steps, state):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if method == "lobatto":
-                return vi.simulate(vi.Problem(mechanism, steps * dt, state=state), vi.Lobatto(dt=dt))
+            if method in COLLOCATION:
+                order = int(method.split()[1])
+                return vi.simulate(vi.Problem(mechanism, steps * dt, state=state), vi.Lobatto(dt=dt, order=order))
             if isinstance(method, int):
                 return vi.simulate(mechanism, steps * dt, dt, order=method, state=state, tol=1e-13)
             return vi.redmax.simulate(mechanism, steps * dt, dt, state=state, integrator=method)
@@ -65,7 +68,7 @@ def test_runs_of_the_catalogue_go_on_from_a_node(name):
     assert_goes_on(getattr(vi.mechanisms, name)(), run_of(2))
 
 
-@pytest.mark.parametrize("method", ["lobatto", "euler", "rk4", "sdirk2"])
+@pytest.mark.parametrize("method", ["lobatto 4", "lobatto 8", "euler", "rk4", "sdirk2"])
 def test_runs_by_methods_of_one_step_go_on_from_a_node(method):
     assert_goes_on(vi.mechanisms.double_pendulum(), run_of(method), nodes=(7,))
 
@@ -155,7 +158,7 @@ def goes_on_where_it_runs(mechanism, method, bound, dt=DT):
 
 @pytest.mark.slow
 @pytest.mark.many
-@pytest.mark.parametrize("method", [2, 4, 6, 8, "lobatto", *ONE_STEP])
+@pytest.mark.parametrize("method", [2, 4, 6, 8, *COLLOCATION, *ONE_STEP])
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 def test_every_run_of_the_catalogue_goes_on_from_a_node(name, method):
     mechanism = getattr(vi.mechanisms, name)()
@@ -166,7 +169,7 @@ def test_every_run_of_the_catalogue_goes_on_from_a_node(name, method):
 
 @pytest.mark.slow
 @pytest.mark.many
-@pytest.mark.parametrize("method", [2, 4, 6, 8, *ONE_STEP])
+@pytest.mark.parametrize("method", [2, 4, 6, 8, *COLLOCATION, *ONE_STEP])
 @pytest.mark.parametrize("name", [name for name in IN_STEPS if name not in OF_TIME])
 def test_every_force_goes_on_from_a_node(name, method):
     mechanism = sample_mechanism(np.random.default_rng(3), SAMPLES[name])
