@@ -108,7 +108,6 @@ def test_what_exists_is_kept(capsys):
         (["view", "four_bar", "--html", "p.png"], ("'p.png' must end in .html",)),
         (["view", "four_bar", "--html", "none/p.html"], ("no folder 'none'",)),
         (["view", "four_bar", "--frames", "0"], ("--frames must be",)),
-        (["view", "four_bar", "--html", "p.html", "--no-open"], ("--no-open",)),
         (["view", "four_bar", "--force"], ("--force", "--html")),
         (["view", "four_bar", "--live", "--html", "p.html"], ("--live", "leave out --html")),
         (["view", "four_bar", "--live", "--duration", "2"], ("--live", "leave out --duration")),

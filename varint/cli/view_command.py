@@ -57,8 +57,6 @@ def execute(args: Namespace) -> "Report":
         if args.force:
             raise ArgumentError("--force replaces a page: it needs --html")
         return _compared(args, looks) if args.others else _served(args, looks)
-    if args.no_open:
-        raise ArgumentError("--no-open applies to the page in the browser: with --html nothing is opened")
     check_page(args.html)
     check_kept(args.html, "page", args.force)
     return _written(args, looks)

@@ -44,6 +44,7 @@ class ImportedShape(Frozen):
     position, quat_wxyz : from the centre of mass, m, in body axes; of what is on the world from its origin
     found : of a mesh, whether its file was found in a folder where it may be
     rgba : red, green, blue and opacity, each from 0 to 1, of its material in the file, or None
+    hidden : whether pictures leave out a visual shape, as MuJoCo does with geoms of group 3 and above
     """
 
     body: str
@@ -55,6 +56,7 @@ class ImportedShape(Frozen):
     quat_wxyz: Quaternion = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
     found: bool = False
     rgba: tuple[float, ...] | None = None
+    hidden: bool = False
 
 
 @dataclass(frozen=True, eq=False)

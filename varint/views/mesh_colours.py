@@ -15,10 +15,13 @@ Tint = tuple[float, ...]
 
 
 class ColouredMesh(NamedTuple):
-    """A trimesh.Trimesh, the number (n,) of the colour of each face, and these: red, green, blue, opacity, or None."""
+    """A trimesh.Trimesh, its colours (red, green, blue, opacity, or None) and the number (n,) of that of each face.
+
+    ``number``: None where the mesh has one colour.
+    """
 
     mesh: Any
-    number: np.ndarray
+    number: np.ndarray | None
     colours: list[Tint | None]
 
 

@@ -43,6 +43,7 @@ from varint.model.rotation_vectors import rotation_matrix
 
 KINDS = {JOINT_FREE: Free, JOINT_BALL: Spherical, JOINT_SLIDE: Prismatic, JOINT_HINGE: Revolute}
 WHATS = {JOINT_FREE: "free", JOINT_BALL: "ball", JOINT_SLIDE: "slide", JOINT_HINGE: "hinge"}
+SHOWN = (0, 1, 2)  # groups of geoms that MuJoCo shows unless asked otherwise
 GREY = np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)  # of geoms without a colour
 LINE = re.compile(r"line \d")  # in messages of the compiler: of the text that it is given, not of the user's file
 ELEMENT = "Element name "
@@ -75,7 +76,7 @@ def of_model(model_or_spec: Any, repair: bool = False) -> Mechanism:
     if model.nplugin and (model.body_plugin.max() >= 0 or model.actuator_plugin.max(initial=-1) >= 0):
         notes.left_out("plugins that act on bodies and in actuators, of which none is run")
     spec = model_or_spec if type(model_or_spec).__name__ == "MjSpec" else None
-    return _mechanism(model, ModelSource(model, name), notes, elasticity_of(spec))
+    return _mechanism(model, ModelSource(model, name, spec), notes, elasticity_of(spec))
 
 
 def _mechanism(
@@ -229,7 +230,8 @@ class _Reading:
                 points = vertices @ frame.R.T + frame.p  # the compiler has moved them to the axes of inertia
             touches = m.geom_contype[geom] or m.geom_conaffinity[geom]
             role, friction = "collision" if touches else "visual", float(m.geom_friction[geom, 0])
-            yield RobotShape(role, kind, sizes, mesh, pose, points, friction, rgba=self._colour(geom))
+            shape = RobotShape(role, kind, sizes, mesh, pose, points, friction, rgba=self._colour(geom))
+            yield shape._replace(shown=int(m.geom_group[geom]) in SHOWN)
 
     def _colour(self, geom: int) -> tuple[float, ...] | None:
         """Return the colour of a geom, its own before that of its material; None without one."""

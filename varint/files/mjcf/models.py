@@ -14,10 +14,10 @@ NAMED = {"body": "nbody", "joint": "njnt", "tendon": "ntendon", "actuator": "", 
 class ModelSource:
     """Stand-in for the file of a compiled model, with what readers ask of one: see `MJCFSource`."""
 
-    def __init__(self, model: Any, name: str) -> None:
+    def __init__(self, model: Any, name: str, spec: Any = None) -> None:
         path = Path(name or "mujoco")
         self.root = XMLElement("mujoco", {"model": name}, 0, path)
-        self.files: dict[str, Path] = {}
+        self.files = {} if spec is None else mesh_files(spec)
         self.elements = {
             (group, str(getattr(model, group)(number).name)): XMLElement(
                 group, {"name": str(getattr(model, group)(number).name)}, 0, path
@@ -34,6 +34,13 @@ class ModelSource:
     def joint_names(self) -> set[str]:
         """Return names of joints."""
         return {name for group, name in self.elements if group == "joint"}
+
+
+def mesh_files(spec: Any) -> dict[str, Path]:
+    """Return the files of the meshes of an MjSpec by their names, as far as they are there."""
+    folder = Path(spec.modelfiledir, spec.meshdir)
+    named = {str(mesh.name): folder / mesh.file for mesh in spec.meshes if mesh.file}
+    return {name or path.stem: path for name, path in named.items() if path.is_file()}
 
 
 def size_of(model: Any, group: str) -> int:

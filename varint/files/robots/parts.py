@@ -9,7 +9,7 @@ import numpy as np
 
 from varint.base.display import names_text
 from varint.base.errors import MechanismError
-from varint.files.robots.collision import touching
+from varint.files.robots.collision import COLLISION, touching
 from varint.files.robots.inertia_repair import nearest_inertia, repair_text
 from varint.files.robots.kinds import Composite
 from varint.files.robots.robot import Link, Pose, Robot, Tie
@@ -199,14 +199,23 @@ def _without_cut_digits(inertia: np.ndarray, part: RobotPart, notes: ImportNotes
 
 
 def shapes_of(part: RobotPart, body: Body | None) -> list[ImportedShape]:
-    """Return the shapes of the links on ``body``, or on the world."""
+    """Return the shapes of the links on ``body``, or on the world.
+
+    Pictures leave out the collision shapes of a body that has visual ones. Those of a link that has no others are
+    visual ones too where the format shows them: a bone on the world beside a skeleton that only decorates.
+    """
     shapes = []
     name = body.name if body is not None else WORLD
     for link in part.links:
+        is_bare = all(shape.role == COLLISION for shape in link.shapes)
         for shape in link.shapes:
             pose = _seen_from(part, body, link) @ shape.pose
             place = pose.p, quat_from_matrix(pose.R), isinstance(shape.mesh, Path)
-            shapes.append(ImportedShape(name, shape.role, shape.kind, shape.sizes, str(shape.mesh), *place, shape.rgba))
+            hidden = shape.role != COLLISION and shape.shown is False
+            is_both = is_bare and shape.shown and len(part.links) > 1
+            for role in (shape.role, "visual") if is_both else (shape.role,):
+                seen = shape.kind, shape.sizes, str(shape.mesh), *place, shape.rgba, hidden
+                shapes.append(ImportedShape(name, role, *seen))
     return shapes
 
 

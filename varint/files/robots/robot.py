@@ -56,6 +56,7 @@ class RobotShape(NamedTuple):
 
     points : (n, 3) m, of a mesh that is read already
     friction, restitution : coefficients of its surface, where the file has them
+    shown : whether the format's own viewer shows it unless asked otherwise; None: where it is a visual shape
     """
 
     role: str
@@ -67,6 +68,7 @@ class RobotShape(NamedTuple):
     friction: float | None = None
     restitution: float | None = None
     rgba: tuple[float, ...] | None = None
+    shown: bool | None = None
 
 
 @dataclass(eq=False)
