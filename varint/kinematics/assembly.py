@@ -5,6 +5,7 @@ alone are named, these move as little as their own coordinates allow (least_moti
 moves as little as the kinetic metric allows, or the lengths of the bodies where they are compact (closure.py).
 """
 
+import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -33,7 +34,7 @@ from varint.model.forces.coupled import Coupled
 from varint.model.joints.base import Joint
 from varint.model.motion import joint_pose
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
-from varint.model.start_arguments import OF_BODIES, of_bodies, of_joints
+from varint.model.start_arguments import MOTION_KEYS, OF_BODIES, of_bodies, of_joints
 from varint.model.state import State
 from varint.model.structure import Structure
 from varint.plan import Compiled
@@ -75,6 +76,9 @@ def make_state(
         pose = (np.array([getattr(body, name) for body in structure.bodies]) for name in ("position", "quat_wxyz"))
         turns = TurnCounter(structure, {}).at(*reference_pose(structure))
         return State(*(freeze(array) for array in (*pose, rest, rest)), turns=turns)
+    if not guesses and (driven := _driven_joints(structure)):
+        with contextlib.suppress(AssemblyError):  # these do not close with all of them at zero
+            return make_state(structure, made, **dict.fromkeys(MOTION_KEYS) | {"coordinates": driven})
     x, R = reference_pose(structure)
     compiled, counter = made(), TurnCounter(structure, coordinates)
     is_closed = _rows_are_closed(structure, compiled, x, R)
@@ -110,6 +114,12 @@ def make_state(
             structure, compiled, rates, x, R, motion, strains, holding=holding, heavy_x=velocities, heavy_R=spins
         )
     return replace(state_of(x, R, motion), turns=counter.at(x, R, by_path=not (positions or quats)))
+
+
+def _driven_joints(structure: Structure) -> dict[str, float]:
+    """Return the joints of one coordinate that a prescribed motion moves, at the zero from which it counts."""
+    names = [name for force in structure.forces if force.of_time for name in force.held_joints(structure)]
+    return {name: 0.0 for name in names if structure.joint(name).dof == 1}
 
 
 def assemble(
