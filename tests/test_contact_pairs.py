@@ -58,8 +58,16 @@ def test_contact_forces_are_those_of_pairs_and_of_bodies(simulate):
     assert not run.contact_force["contacts: b0, b2"].any()
     with pytest.raises(vi.MechanismError, match="no hard contact 'contacts', did you mean 'contacts: b"):
         run.contact_force["contacts"]
-    with pytest.raises(vi.ArgumentError, match="nothing touches 'b9' in this run: there are 'b0'"):
+    with pytest.raises(vi.ArgumentError, match="no contacts on 'b9': there are 'b0'"):
         run.contacts.on("b9")
+
+
+def test_a_body_whose_contacts_never_touch_has_no_force():
+    high = stack([vi.ContactPairs("contacts", bodies="all")], 2).replace(start={"position": {"b1": (0, 0, 9)}})
+    run = vi.simulate(high, 0.02, 0.01)
+    assert run.contacts.on("b1").shape == (3, 3)
+    assert not run.contacts.on("b1").any()
+    assert run.contacts.at(-1).on("b0").any()
 
 
 def test_contact_forces_of_pairs_are_columns_of_a_table_and_one_row_of_the_summary(tmp_path, capsys):

@@ -22,5 +22,6 @@ DASHED = LINES[1]
 
 
 def line(number: int) -> dict[str, Any]:
-    """Return colour and line style of a curve by its number in a panel."""
-    return {"color": COLOURS[number % len(COLOURS)], "linestyle": LINES[number % len(LINES)]}
+    """Return colour and line style of a curve by its number in a panel; no two of the first 64 look alike."""
+    round_, colour = divmod(number, len(COLOURS))
+    return {"color": COLOURS[colour], "linestyle": LINES[(colour + round_) % len(LINES)]}

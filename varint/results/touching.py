@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.base.checks import is_whole, shown
-from varint.base.display import Shown, count_text, names_text
+from varint.base.checks import is_whole, known_name, shown
+from varint.base.display import Shown, count_text
 from varint.base.errors import ArgumentError
 from varint.mechanism.mechanism import Mechanism
 from varint.model.body import WORLD
@@ -44,6 +44,8 @@ class TouchingPoints(Shown):
         On ``body_a``, with friction. Where more points touch than determine it, one of the distributions that balance.
     nodes : int
         Number of nodes of the run.
+    bodies : tuple of str
+        Names of the bodies that have contacts, "world" among them; not all of them need to touch.
     """
 
     node: np.ndarray
@@ -55,6 +57,7 @@ class TouchingPoints(Shown):
     normal: np.ndarray = field(repr=False)
     force: np.ndarray = field(repr=False)
     nodes: int = field(repr=False)
+    bodies: tuple[str, ...] = field(default=(), repr=False)
 
     def __len__(self) -> int:
         return len(self.node)
@@ -81,15 +84,13 @@ class TouchingPoints(Shown):
     def on(self, body: str) -> np.ndarray:
         """Return the force (T, 3), N, world, of all points that touch on ``body``, at the nodes of the run.
 
-        Raises ArgumentError for a body without a point that touches in the run.
+        Raises ArgumentError for a body without contacts.
         """
+        known_name(body, self.bodies, "no contacts on", ArgumentError)
         forces = np.zeros((self.nodes, 3))
         for names, sign in ((self.body_a, 1.0), (self.body_b, -1.0)):
             rows = names == body
             np.add.at(forces, self.node[rows], sign * self.force[rows])
-        if not np.any((self.body_a == body) | (self.body_b == body)):
-            touching = names_text(dict.fromkeys([*self.body_a.tolist(), *self.body_b.tolist()])) or "nothing"
-            raise ArgumentError(f"nothing touches {shown(body)} in this run: there are {touching}")
         return forces
 
     def at(self, node: int) -> "TouchingPoints":
@@ -99,7 +100,8 @@ class TouchingPoints(Shown):
         if not -self.nodes <= node < self.nodes:
             raise IndexError(f"there is no node {node}: the trajectory has {self.nodes}")
         rows = self.node == node % self.nodes
-        return replace(self, **{name: value[rows] for name, value in vars(self).items() if name != "nodes"})
+        whole = ("nodes", "bodies")
+        return replace(self, **{name: value[rows] for name, value in vars(self).items() if name not in whole})
 
 
 def pair_names(mechanism: Mechanism) -> list[str]:
@@ -135,4 +137,5 @@ def touching_points(mechanism: Mechanism, t: np.ndarray, rows: np.ndarray) -> To
         normal=values[:, 7:],
         force=values[:, :3],
         nodes=len(t),
+        bodies=tuple(bodies[np.unique([contacts.body, contacts.other])].tolist()) if contacts.body.size else (),
     )

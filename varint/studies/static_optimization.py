@@ -84,7 +84,8 @@ class StaticOptimization(Study):
 
     @property
     def _title(self) -> str:
-        return f"{self.mechanism}: tensions of {count_text(len(self.tension), 'muscle')}"
+        shown = f"the {MOST} largest of " if len(self.tension) > MOST else ""
+        return f"{self.mechanism}: tensions of {shown}{count_text(len(self.tension), 'muscle')}"
 
     def _draw(self, axes: Axes) -> None:
         from varint.drawing.axes import legend

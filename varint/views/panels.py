@@ -369,7 +369,7 @@ def _curves(trajectory: RecordedMotion, shown_name: str, options: PanelOptions) 
         )
         muscles = [force.name for force in trajectory.mechanism.forces if force.activated]
         if shown_name == "law_state" and muscles:
-            lacks += f"; {names_text(muscles)} without activation_times are activated as excited, by traj.command"
+            lacks += f" (without activation_times {names_text(muscles)} follow their excitation at once: draw 'command')"
         raise ArgumentError(f"{lacks}: there is no {shown_name!r} to draw")
     logarithmic = shown_name in QUANTITIES and QUANTITIES[shown_name].logarithmic
     floor = ROUND_OFF * trajectory.mechanism.compiled.length if logarithmic else None
