@@ -38,6 +38,7 @@ def jump(mechanism, state, duration, dt, order):
     return largest_jump(run)[0]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_fifty_links_keep_their_energy_at_second_order():
     """Links whose turn a jerk of the whole chain reverses; steps that follow the turn alone leave 1.5 %."""

@@ -79,6 +79,7 @@ def test_jansen_leg_has_all_signs_of_its_three_dyads():
     assert modes.names == [a + b + c for a in "+-" for b in "+-" for c in "+-"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_signs_are_constant_on_a_branch():
     mechanism = vi.mechanisms.slider_crank()

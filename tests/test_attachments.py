@@ -222,6 +222,7 @@ def test_welded_masters():
     assert np.abs(runs[0].force["tied"] - runs[1].force["tied"]).max() < 1e-7
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_other_equations_move_it_the_same():
     apart = []

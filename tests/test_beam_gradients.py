@@ -58,6 +58,7 @@ def test_by_material_and_shape(make, order, name):
     assert found == pytest.approx(expected, rel=1e-7)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_by_the_numbers_of_an_element():
     """All elements alike: their stiffness times its derivative by E, and their damping in proportion."""

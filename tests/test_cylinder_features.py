@@ -86,6 +86,7 @@ def test_distances_and_depths_at_random_poses():
     compare_random(0, 12)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_distances_and_depths_at_hundreds_of_random_poses():
     kinds = compare_random(1, 600)

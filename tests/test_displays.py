@@ -89,6 +89,7 @@ def test_a_repr_of_a_force_is_of_what_was_given(rng):
                     assert f"{field.name}={value:.6g}" in text
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_reprs_survive_copies(held):
     for what in ("loop mechanism", "loop state", "diagnosis", "comparison", "Revolute", "Motor"):

@@ -238,6 +238,7 @@ def test_notebook_with_sliders_draws():
     assert printed == "crank 0.3 m: the rocker swings by 43.3 degrees\n"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_shell_script_reads_what_the_command_prints():
     script = EXAMPLES / "step_study.sh"

@@ -67,6 +67,7 @@ def test_workers_of_a_cluster_import_nothing_of_the_folder(tmp_path):
     assert not (tmp_path / "RAN").exists()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_settings_of_the_folder_change_no_picture(tmp_path):
     (tmp_path / "m.toml").write_text(TEXT)
