@@ -299,7 +299,6 @@ def test_momentum_of_two_free_bodies():
     assert euler.position[-1] == pytest.approx(run.position[-1], abs=1e-9)
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_a_loop_with_mass_along_a_path():
     plain = vi.mechanisms.four_bar()

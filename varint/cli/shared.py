@@ -94,8 +94,8 @@ def find_mechanism(
         raise ArgumentError(f"'{name}' is not a mechanism: files of mechanisms end in {_one_of(FORMATS)}")
     near, suffix = suggestion(name, mechanisms.ALL), suggestion(Path(name).suffix, FORMATS)
     raise ArgumentError(
-        f"no mechanism '{name}' in the catalogue{near or ':'} 'varint info' lists all that there are; files of mechanisms end in"
-        f" {_one_of(FORMATS)}{suffix}"
+        f"no mechanism '{name}' in the catalogue{near or ':'} 'varint info' lists all that there are; files of"
+        f" mechanisms end in {_one_of(FORMATS)}{suffix}"
     )
 
 

@@ -5,8 +5,8 @@ alone are named, these move as little as their own coordinates allow (least_moti
 moves as little as the kinetic metric allows, or the lengths of the bodies where they are compact (closure.py).
 """
 
-import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,14 +16,8 @@ from varint.base.checks import ROUND_OFF, freeze, known_name, of_type, sequence_
 from varint.base.errors import AssemblyError, StateError
 from varint.kinematics.beam_strains import Strain, strains_of
 from varint.kinematics.closure import Closure, Weld, coordinate_units
-from varint.kinematics.followers import Followers, followers, held_joints
-from varint.kinematics.frames import (
-    JointFrames,
-    forward_pose,
-    reference_pose,
-    with_world,
-    without_turns,
-)
+from varint.kinematics.followers import Followers, driven_joints, followers, held_joints
+from varint.kinematics.frames import JointFrames, forward_pose, reference_pose, with_world, without_turns
 from varint.kinematics.least_motions import LeastMotions
 from varint.kinematics.oddities import locked_by
 from varint.kinematics.open_loops import conflict, freed
@@ -76,8 +70,8 @@ def make_state(
         pose = (np.array([getattr(body, name) for body in structure.bodies]) for name in ("position", "quat_wxyz"))
         turns = TurnCounter(structure, {}).at(*reference_pose(structure))
         return State(*(freeze(array) for array in (*pose, rest, rest)), turns=turns)
-    if not guesses and (driven := _driven_joints(structure)):
-        with contextlib.suppress(AssemblyError):  # these do not close with all of them at zero
+    if not guesses and (driven := driven_joints(structure)):
+        with suppress(AssemblyError):  # the loops do not close with all of them there
             return make_state(structure, made, **dict.fromkeys(MOTION_KEYS) | {"coordinates": driven})
     x, R = reference_pose(structure)
     compiled, counter = made(), TurnCounter(structure, coordinates)
@@ -114,12 +108,6 @@ def make_state(
             structure, compiled, rates, x, R, motion, strains, holding=holding, heavy_x=velocities, heavy_R=spins
         )
     return replace(state_of(x, R, motion), turns=counter.at(x, R, by_path=not (positions or quats)))
-
-
-def _driven_joints(structure: Structure) -> dict[str, float]:
-    """Return the joints of one coordinate that a prescribed motion moves, at the zero from which it counts."""
-    names = [name for force in structure.forces if force.of_time for name in force.held_joints(structure)]
-    return {name: 0.0 for name in names if structure.joint(name).dof == 1}
 
 
 def assemble(

@@ -90,6 +90,12 @@ def _connected(structure: Structure, compiled: Compiled) -> list[list[tuple[int,
     return connected + [[(int(a), int(b))] for a, b in ends[alone]]
 
 
+def driven_joints(structure: Structure) -> dict[str, float]:
+    """Return the joints of one coordinate that a prescribed motion moves, at the zero from which it counts."""
+    names = [name for force in structure.forces if force.of_time for name in force.held_joints(structure)]
+    return {name: 0.0 for name in names if structure.joint(name).dof == 1}
+
+
 def held_joints(
     structure: Structure, following: Followers, named: Collection[str], x: np.ndarray, R: np.ndarray
 ) -> list[Weld]:

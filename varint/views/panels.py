@@ -368,9 +368,9 @@ def _curves(trajectory: RecordedMotion, shown_name: str, options: PanelOptions) 
             else f"'{name}' has no {kind}"
         )
         muscles = [force.name for force in trajectory.mechanism.forces if force.activated]
-        if shown_name == "law_state" and muscles:
-            lacks += f" (without activation_times {names_text(muscles)} follow their excitation at once: draw 'command')"
-        raise ArgumentError(f"{lacks}: there is no {shown_name!r} to draw")
+        instead = f" (draw 'command': {names_text(muscles)} have no activation_times)" if muscles else ""
+        hint = instead if shown_name == "law_state" else ""
+        raise ArgumentError(f"{lacks}: there is no {shown_name!r} to draw{hint}")
     logarithmic = shown_name in QUANTITIES and QUANTITIES[shown_name].logarithmic
     floor = ROUND_OFF * trajectory.mechanism.compiled.length if logarithmic else None
     least = VANISHING * max(np.abs(column.values).max() for column in candidates)
