@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import varint as vi
+from varint.cli import main
 
 
 def four_bar_with_motor(tilt):
@@ -24,6 +25,12 @@ def test_a_locked_linkage_says_so():
     with pytest.warns(vi.LockedWarning, match=r"did not move, though motor 'motor' acts: .* \(0 degrees of freedom\)"):
         run = vi.simulate(four_bar_with_motor(0.3), 0.1, 0.01)
     assert np.abs(run.velocity).max() < 1e-9
+
+
+def test_the_command_says_so_in_its_table(tmp_path, capsys):
+    vi.save_mechanism(four_bar_with_motor(0.3), tmp_path / "locked.toml")
+    assert main(["run", str(tmp_path / "locked.toml"), "--duration", "0.1", "--dt", "0.01"]) == 0
+    assert "did not move, though motor 'motor' acts" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_linkage_that_moves_is_not():

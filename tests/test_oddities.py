@@ -156,6 +156,30 @@ def test_a_hinge_about_another_axis_is_told_as_a_lock():
         four_bar((0, 1, 0)).state(rates={"crank pivot": 1.0, "rocker pivot": 2.0})
 
 
+def slider_crank(pin, guide=(1, 0, 0)):
+    ends = {"crank": ((0, 0, 0), (0, 0, 0.1)), "rod": ((0, 0, 0.1), (0.3, 0, 0))}
+    bodies = [vi.Body.rod(name, *points, mass=0.2) for name, points in ends.items()]
+    bodies.append(vi.Body.box("slider", (0.1, 0.06, 0.06), mass=1.0, position=(0.3, 0, 0)))
+    joints = [
+        vi.Revolute("pivot", "world", "crank", point=(0, 0, 0), **Y),
+        vi.Revolute("crank pin", "crank", "rod", point=(0, 0, 0.1), axis=pin),
+        vi.Revolute("wrist", "rod", "slider", point=(0.3, 0, 0), **Y),
+        vi.Prismatic("guide", "world", "slider", axis=guide),
+    ]
+    return vi.Mechanism("mine", bodies, joints)
+
+
+def test_loops_with_a_slider_are_looked_at_too():
+    (found,) = of(slider_crank((1, 0, 0)))
+    assert found.startswith(
+        "revolute joint 'crank pin' turns about (1, 0, 0) in the world, the other hinges of its loop"
+    )
+    (found,) = of(slider_crank((0, np.cos(0.02), np.sin(0.02))))
+    assert "'crank pin' turns about" in found
+    assert "1.15 degrees off" in found
+    assert of(slider_crank((0, 1, 0))) == ()
+
+
 def test_info_diagnoses_a_start_that_is_refused_and_run_says_what_looks_wrong(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     vi.save_mechanism(four_bar((1, 0, 0), rates={"crank pivot": 1.0}), "locked.toml")

@@ -29,8 +29,10 @@ def summary(trajectory: Trajectory, more: Sequence[Fact] = ()) -> Report:
     settings = trajectory.settings
     unresolved = find_unresolved(trajectory, settings["dt"], trial_of(trajectory))
     facts = [*_of_mechanism(trajectory), *_of_stepping(trajectory), *_of_quantities(trajectory)]
+    locked = None if unresolved else locked_message(trajectory)
     if unresolved is None:
         facts.append(Fact("unresolved", "", None))
+        facts += [Fact("locked", "warning", locked)] if locked else []
     else:
         facts.append(Fact("unresolved", "warning", unresolved._asdict(), text=unresolved.message))
     facts += [*_of_cost(trajectory), *_of_recording(trajectory), *more]
@@ -39,7 +41,7 @@ def summary(trajectory: Trajectory, more: Sequence[Fact] = ()) -> Report:
         _contacts(trajectory),
         Figures(trajectory),
     ]
-    return Report(parts, warning=unresolved.message if unresolved else locked_message(trajectory) or "")
+    return Report(parts, warning=unresolved.message if unresolved else locked or "")
 
 
 def _simulated(trajectory: Trajectory) -> float:

@@ -9,7 +9,7 @@ from varint.kinematics.open_loops import loop_through
 from varint.model.body import WORLD, Body
 from varint.model.degrees import rates_in_degrees
 from varint.model.joints.base import Joint
-from varint.model.motion import Ball, Turn, coordinate_units
+from varint.model.motion import Ball, Slide, Turn, coordinate_units
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.solid import Solid
 from varint.model.structure import Structure
@@ -52,7 +52,8 @@ def odd_hinges(structure: Structure, compiled: Compiled) -> tuple[str, ...]:
     for cut in [joint for _, cuts in compiled.topology.clusters for joint in cuts]:
         loop = [structure.joints[j] for j in loop_through(structure, [cut], ())]
         hinges = [joint for joint in loop if _turns(joint) and joint.dof == 1]
-        if len(loop) < 4 or len(hinges) < len(loop):
+        slides = [joint for joint in loop if _slides(joint)]
+        if len(loop) < 4 or len(hinges) < 3 or len(hinges) + len(slides) < len(loop):
             continue
         nearly = _nearly_parallel(hinges)
         if nearly:
@@ -63,7 +64,7 @@ def odd_hinges(structure: Structure, compiled: Compiled) -> tuple[str, ...]:
             if all(_parallel(axis, others[0]) for axis in others) and not _parallel(hinge.frame[:, 2], others[0]):
                 sentences[hinge.name] = (
                     f"{hinge.label} turns about {numbers_text(hinge.frame[:, 2])} in the world, the other hinges of its"
-                    f" loop, {', '.join(repr(other.name) for other in loop if other is not hinge)}, about"
+                    f" loop, {', '.join(repr(other.name) for other in hinges if other is not hinge)}, about"
                     f" {numbers_text(others[0])}: it cannot turn, and locks a loop of four"
                 )
     return tuple(sentences.values())
@@ -99,6 +100,11 @@ def locked_by(structure: Structure, compiled: Compiled) -> str:
 def _turns(joint: Joint) -> bool:
     """Return whether a joint turns about its point alone."""
     return bool(joint.allowed) and all(isinstance(motion, Turn | Ball) for motion in joint.allowed)
+
+
+def _slides(joint: Joint) -> bool:
+    """Return whether a joint slides along its axis alone."""
+    return joint.dof == 1 and isinstance(joint.allowed[0], Slide)
 
 
 def _parallel(axis: np.ndarray, other: np.ndarray) -> bool:

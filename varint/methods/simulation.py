@@ -79,7 +79,7 @@ def simulate(
     problem, method, recording = parts_of(arguments, Variational)
     trajectory = solve(problem, method, recording)
     method.report(trajectory, stacklevel=4)
-    warn_if_locked(trajectory, stacklevel=4)
+    warn_if_locked(trajectory)
     return trajectory
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from varint.base.callers import level_of_user
 from varint.base.errors import LockedWarning
 from varint.model.forces.commanded import Commanded
 
@@ -32,8 +33,8 @@ def locked_message(trajectory: "RecordedMotion") -> str | None:
     )
 
 
-def warn_if_locked(trajectory: "RecordedMotion", stacklevel: int) -> None:
+def warn_if_locked(trajectory: "RecordedMotion") -> None:
     """Give `locked_message`, if there is one, as a LockedWarning."""
     message = locked_message(trajectory)
     if message is not None:
-        warnings.warn(message, LockedWarning, stacklevel=stacklevel + 1)
+        warnings.warn(message, LockedWarning, stacklevel=level_of_user())
