@@ -114,7 +114,6 @@ MECHANISMS = {
         )
     ),
     "contacts": lambda: forced(vi.HardContact("force", "link 2", ground=(0.0, 0.0, -9.0))),
-    "rubs": lambda: forced(vi.HardContact("force", "link 2", ground=(0.0, 0.0, -9.0), friction=0.2)),
     "shapes": touching,
     "resists": resisting,
     "rims": rimmed,

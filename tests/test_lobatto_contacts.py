@@ -196,9 +196,6 @@ def test_what_is_refused():
     deep = with_contact(vi.HardContact("ground", "box", ground=(0, 0, 2)))
     with pytest.raises(vi.StateError, match="below its plane"):
         simulate(deep, 0.1, 0.01)
-    rough = with_contact(vi.HardContact("ground", "box", friction=0.3))
-    with pytest.raises(vi.ArgumentError, match="hardcontact 'ground' is a hard contact with friction"):
-        simulate(rough, 0.1, 0.01)
     smooth = with_contact(vi.HardContact("ground", "box"))
     with pytest.raises(vi.ArgumentError, match="gradients of collocation steps"):
         vi.gradient(

@@ -89,12 +89,6 @@ def is_contact(structure: "Structure", force: Force) -> bool:
     return any(isinstance(element, PlaneContact | BodyContact) for element in force.elements(structure))
 
 
-def has_friction(structure: "Structure", force: Force) -> bool:
-    """Return whether a force is a hard contact with friction."""
-    contacts = (each for each in force.elements(structure) if isinstance(each, PlaneContact | BodyContact))
-    return any(each.friction > 0.0 for each in contacts)
-
-
 def is_body_contact(structure: "Structure", force: Force) -> bool:
     """Return whether a force is a hard contact between shapes of bodies."""
     return any(isinstance(element, BodyContact) for element in force.elements(structure))
@@ -203,12 +197,6 @@ TRAITS = {
         "is a hard contact between shapes of bodies",
         "use vi.simulate of order 1 or 2, varint.redmax.simulate with 'dop853', 'rk45' or 'radau', or remove this"
         " force",
-    ),
-    "rubs": Trait(
-        "hard contacts with friction",
-        has_friction,
-        "is a hard contact with friction",
-        "set its friction= to 0, or use vi.simulate of order 1 or 2, or varint.redmax.simulate with 'dop853'",
     ),
     "resists": Trait(
         "contacts with rolling resistance",
@@ -327,7 +315,7 @@ USES = {
     "collocation steps": Use(
         "`vi.Lobatto`",
         "collocation steps",
-        ("mesh", "impulses", "shapes", "rubs", "mass around", "soft events"),
+        ("mesh", "impulses", "shapes", "mass around", "soft events"),
     ),
     "contact steps": Use(
         '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("mesh", "shapes", "soft")

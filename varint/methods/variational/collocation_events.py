@@ -2,7 +2,7 @@
 
 Impacts, and the bracket of the search for their instants, are those of the other steps (step/limits/impacts.py). Trials
 are placed here: at the root of the gap's polynomial, then by Newton's method with the rate of the gap. Where closed
-contacts let go is found by regula falsi in the force of the contact at the end of a part.
+contacts let go, slip or stick is found by regula falsi in the margin of the event at the end of a part.
 """
 
 from collections.abc import Iterator
@@ -13,12 +13,17 @@ import numpy as np
 
 from varint.base.numba import STATE, role_arrays, spans_of, word_of
 from varint.step.collocation.contacts import (
+    LETS_GO,
+    SLIPS,
+    STICKS,
+    change_contact,
+    contact_changes,
     contact_gap_and_rate,
-    contact_lets_go,
     margin_of_contacts,
     meets_contacts,
-    open_contact,
+    note_slips,
     place_contacts,
+    settle_states,
 )
 from varint.step.collocation.gap_polynomials import UNRESOLVED, WHOLE
 from varint.step.collocation.records import NodeWorkspace
@@ -36,6 +41,7 @@ from varint.step.collocation.stops import (
     take_momenta,
 )
 from varint.step.contacts.accelerations import take_closed
+from varint.step.contacts.events import SLOWLY
 from varint.step.inputs import Inputs
 from varint.step.intervals import Interval
 from varint.step.limits.bracket import SAME, SEARCH
@@ -52,20 +58,22 @@ from varint.step.newton import CONVERGED, NOT_CONVERGED
 from varint.step.pace import accelerate_node
 from varint.step.plan import Plan, Workspace
 from varint.step.restart import ACCEPTED, AGAIN, AT_START, SHORTEST_SHARE
+from varint.step.sizes import unit_of_length
 from varint.step.step import MOST_TRIALS
 
 if TYPE_CHECKING:
     from varint.methods.variational.collocation_march import CollocationMarch
 
 MOST_LOOKS = 20  # parts of a step that are cut where its polynomials show an event; later ones are judged as they are
+LAST_SHARE = 1e-9  # of a step: where a slip ends within it the contact sticks
 END = 1e-14  # share of a step that counts as none
 CALLED = (  # compiled before the first step
     keep_start, meets_stops, lets_go, show_at, take_momenta, gap_and_rate, keep_trial, place_stops, find_pushes,
     accelerate_node,
 )  # fmt: skip
 OF_CONTACTS = (
-    place_contacts, meets_contacts, contact_lets_go, margin_of_contacts, open_contact, contact_gap_and_rate,
-    take_closed,
+    place_contacts, meets_contacts, contact_changes, margin_of_contacts, change_contact, contact_gap_and_rate,
+    settle_states, note_slips, take_closed,
 )  # fmt: skip
 
 
@@ -130,26 +138,33 @@ def take_with_events(march: "CollocationMarch", counts: np.ndarray, width: float
 
 
 class Bracket(NamedTuple):
-    """The search for the instant where a closed contact lets go: margins at shares of a step, before and after it."""
+    """The search for the instant of an event of a closed contact: its margins at shares of a step before and after it.
 
+    ``low_margin`` is not positive as long as no share before the event is known.
+    """
+
+    contact: int
+    kind: int
     low: float
     low_margin: float
     high: float
     high_margin: float
-    beyond: bool  # whether the last trial was after it
-    trials: int
+    beyond: bool = True  # whether the last trial was after it
+    trials: int = 0
 
     def narrowed(self, part: float, margin: float) -> "Bracket":
         """Return the bracket with a trial at ``part``; an end that stays twice counts half."""
-        if margin < 0.0:
-            low_margin = 0.5 * self.low_margin if self.beyond else self.low_margin
-            return Bracket(self.low, low_margin, part, margin, True, self.trials + 1)
-        high_margin = self.high_margin if self.beyond else 0.5 * self.high_margin
-        return Bracket(part, margin, self.high, high_margin, False, self.trials + 1)
+        if margin <= 0.0:
+            kept = 0.5 * self.low_margin if self.beyond else self.low_margin
+            return self._replace(low_margin=kept, high=part, high_margin=margin, beyond=True, trials=self.trials + 1)
+        kept = self.high_margin if self.beyond else 0.5 * self.high_margin
+        return self._replace(low=part, low_margin=margin, high_margin=kept, beyond=False, trials=self.trials + 1)
 
     @property
     def crossing(self) -> float:
-        """Return the zero of the line through both ends."""
+        """Return the share to try next: the zero of the line through both ends."""
+        if self.low_margin <= 0.0:
+            return 0.5 * self.high
         return self.low + (self.high - self.low) * self.low_margin / (self.low_margin - self.high_margin)
 
     @property
@@ -171,7 +186,7 @@ class PartedStep:
         self.kept = [np.empty_like(array) for array in self.arrays]
         self.touches = self.plan.contacts.body.size > 0
         self.bracket: Bracket | None = None
-        self.letting_go = -1  # the contact that the bracket is for
+        self.event: Bracket | None = None  # the one whose event acts next
 
     def begin(self) -> None:
         """Begin the search for events; momenta may change, by impacts where a run starts, or by floors that close."""
@@ -179,6 +194,9 @@ class PartedStep:
         before = self.ws.momentum.copy()
         begin_events(self.plan, self.ws, 0, self.width * self.march.dt)
         if not np.array_equal(before, self.ws.momentum):
+            if self.touches:
+                self.march.note_inputs(self.width)
+                self._settle(0.0, -1)
             take_momenta(self.ws, self.march.tree, self.march.work)
             self.march.drop_start_values()
 
@@ -208,7 +226,15 @@ class PartedStep:
                 self.bracket = None
                 size = 0.5 * (size if search.limit[0] >= 0 else min(size, part))
                 if size < SHORTEST_SHARE:
-                    return False
+                    contact = self._slowest_slip()
+                    if contact < 0:
+                        return False
+                    if size < LAST_SHARE:
+                        self.event = Bracket(contact, STICKS, 0.0, -1.0, size, -1.0)
+                        self._act(False)
+                        self._keep()
+                        size, part = 1.0, 1.0
+                        continue
                 part = min(size, 1.0 - done)
                 retry_events(self.plan, self.ws, 0, self.width * self.march.dt * part)
             elif verdict != ACCEPTED:
@@ -220,7 +246,7 @@ class PartedStep:
             else:
                 done = 1.0 if done + part > 1.0 - END else done + part
                 self._show(0)
-                if search.limit[0] >= 0 or self.letting_go >= 0:
+                if search.limit[0] >= 0 or self.event is not None:
                     self._act(True)
                     size = 1.0
                 self._keep()
@@ -255,42 +281,74 @@ class PartedStep:
             return verdict, guess
         return verdict, least
 
+    def _slowest_slip(self) -> int:
+        """Return the contact that slides slowest, more slowly than `SLOWLY`, or -1.
+
+        Where its slip ends its direction may turn ever faster, so that steps up to there, and not beyond, are solved.
+        """
+        moving = self.march.work.touch.slide.any(axis=1) & self.ws.contacts.closed
+        speed = np.where(moving, np.hypot(*self.ws.contacts.slip.T), np.inf)
+        slow = SLOWLY * unit_of_length(self.plan.bodies.length[0])
+        return int(np.argmin(speed)) if speed.size and speed.min() < slow else -1
+
     def _judge_contacts(self, part: float, longest: float, verdict: int, least: float) -> tuple[int, float]:
-        """Return verdict and next part, see `_judge`, by the contacts too: a search for where one lets go may begin."""
-        search, watch, span = self.search, self.march.watch, self.width * self.march.dt
-        assert watch is not None
-        self.letting_go = -1
+        """Return verdict and next part, see `_judge`, by the contacts too: a search for an event of one may begin."""
+        search, self.event = self.search, None
         if verdict != ACCEPTED:
             self.bracket = None
             return verdict, least
-        margin, contact = margin_of_contacts(self.plan, self.ws, watch.inputs, 1, 1.0, span * part)
-        if self.bracket is None:
-            if not margin < -1.0 or search.changes[0] >= MOST_CHANGES:
-                return verdict, least
+        if self.bracket is not None:
+            margin = self._margin(1, part, self.bracket)[0]
+            self.bracket = self.bracket.narrowed(part, margin)
+            if margin > 0.0 or not (margin >= -1.0 or self.bracket.is_used_up):
+                search.limit[0] = -1
+                return AGAIN, self.bracket.high if self.bracket.is_used_up else self.bracket.crossing
+        margin, contact, kind = self._margin(1, part, None)
+        if margin < -1.0 and search.changes[0] < MOST_CHANGES and not self._is_of(contact, kind):
             search.limit[0], search.changes[0] = -1, search.changes[0] + 1
+            self.bracket = Bracket(contact, kind, 0.0, -1.0, part, margin)
             self._back()
-            self._show(0)
-            at_start, _ = margin_of_contacts(self.plan, self.ws, watch.inputs, 0, 0.0, span * part)
-            if at_start <= 1.0:
-                self.letting_go = contact
-                return AT_START, longest
-            self.bracket = Bracket(0.0, at_start, part, margin, True, 0)
-            return AGAIN, self.bracket.crossing
-        self.bracket = self.bracket.narrowed(part, margin)
-        if abs(margin) > 1.0 and not self.bracket.is_used_up:
+            at_start = self._margin(0, part, self.bracket)[0]
+            self.bracket = self.bracket._replace(low_margin=at_start if at_start > 1.0 else -1.0)
+            if at_start > 1.0 or (kind == STICKS and part > SHORTEST_SHARE):
+                return AGAIN, self.bracket.crossing
+            self.event, self.bracket = self.bracket, None
+            return AT_START, longest
+        if self.bracket is not None:
             search.limit[0] = -1
-            return AGAIN, self.bracket.crossing
-        search.limit[0], self.letting_go, self.bracket = -1, contact, None
-        return ACCEPTED, part
+        self.event, self.bracket = self.bracket, None
+        return verdict, least
+
+    def _is_of(self, contact: int, kind: int) -> bool:
+        """Return whether the bracket is that of an event."""
+        return self.bracket is not None and self.bracket.contact == contact and self.bracket.kind == kind
+
+    def _margin(self, pose: int, part: float, of: Bracket | None) -> tuple[float, int, int]:
+        """Return `margin_of_contacts` at the start or the end of a ``part``, by its ``pose``, 0 or 1."""
+        watch, span = self.march.watch, self.width * self.march.dt * part
+        assert watch is not None
+        which = (-1, LETS_GO) if of is None else (of.contact, of.kind)
+        return margin_of_contacts(self.plan, self.ws, self.march.work, watch.inputs, pose, float(pose), span, *which)
 
     def _act(self, timed: bool) -> None:
         """Let the event at pose 0 act; ``timed``: whether the part before ends at it."""
-        if self.letting_go >= 0:
-            open_contact(self.plan, self.ws, 0, self.letting_go)
-            self.letting_go = -1
+        plan, ws, work, event = self.plan, self.ws, self.march.work, self.event
+        if event is not None:
+            self._margin(0, 0.0, None)  # the slips there
+            change_contact(plan, ws, work, 0, event.contact, event.kind)
         else:
-            act_event(self.plan, self.ws, 0, timed)
-        take_momenta(self.ws, self.march.tree, self.march.work)
+            act_event(plan, ws, 0, timed)
+        if self.touches:
+            slips = event.contact if event is not None and event.kind == SLIPS else -1
+            self._settle(float(timed), slips)
+        self.event = None
+        take_momenta(ws, self.march.tree, work)
+
+    def _settle(self, share: float, slips: int) -> None:
+        """Let closed contacts slide or stick at pose 0, at a ``share`` of the last part, see `settle_states`."""
+        watch = self.march.watch
+        assert watch is not None
+        settle_states(self.plan, self.ws, self.march.work, watch.inputs, 0, share, self.width * self.march.dt, slips)
 
     def _keep(self) -> None:
         """Keep the state at pose 0, where the next part starts, for `_back`."""

@@ -19,6 +19,7 @@ from varint.model.state import State
 from varint.step.collocation.closures import start_closures
 from varint.step.collocation.conditions_on_rates import fill_rates, measure_rates
 from varint.step.collocation.efforts import fastest_law
+from varint.step.collocation.friction import finish_friction, rub_fills, rub_nodes
 from varint.step.collocation.held_steps import NodeSteps, march_on, run_nodes, show_node
 from varint.step.collocation.internal_variables import settle_internals
 from varint.step.collocation.path_masses import push_paths, solve_paths
@@ -68,7 +69,9 @@ class CollocationMarch(March):
         sizes |= {"nb": nb, "slots": nb + 1, "nl": nl, "links": nl + 1, "ne": len(plan.elements.force)}
         sizes |= {"s": s, "q": s - 1, "blocks": (s - 1) ** 2, "past": 2 * s - 1}
         sizes |= path_sizes(plan, self.tree, s, sizes["closed"])
-        sizes |= {"touching": len(plan.contacts.body)}
+        touching = len(plan.contacts.body)
+        rubbed = touching if self.closures.rubs.size else 0
+        sizes |= {"touching": touching, "rubbed": rubbed, "rubbed_rows": 2 * rubbed}
         self.sizes = sizes
         states = self.ws.efforts.state.size
         sizes |= {"states": states, "lagging_sums": len(plan.laws.sum_law) - 1 if states else 0}
@@ -92,6 +95,10 @@ class CollocationMarch(March):
         if self.closures.rated.size:
             measure_rates.prepare()
             fill_rates.prepare()
+        if self.closures.rubs.size:
+            rub_nodes.prepare()
+            rub_fills.prepare()
+            finish_friction.prepare()
 
     @property
     def order(self) -> int:
@@ -328,6 +335,14 @@ class CollocationMarch(March):
     def take_whole(self, width: float, counts: np.ndarray) -> bool:
         """Take the next ``width`` dt in one step, which ends before an event; return whether that was done."""
         return self._take(1, NEVER, self.outputs(0)[:TIMES], counts, width) == CONVERGED
+
+    def note_inputs(self, width: float) -> None:
+        """Write the inputs and loads at both ends of the next ``width`` dt to the record for events."""
+        assert self.watch is not None
+        inputs = self.inputs_within(self.node, 1, width, 1)[:, 0, [0, -1]]
+        self.watch.input[:], self.watch.rate[:] = inputs
+        loads = self._loads_within(self.node, 1, width, 1)
+        self.watch.loads[:] = loads[0, [0, -1]] if len(loads) else 0.0
 
     def pass_node(self) -> None:
         """Count a step that was taken in parts."""

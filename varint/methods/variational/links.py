@@ -252,6 +252,7 @@ def closures_of(compiled: Compiled, tree: LinkTree, q: int) -> tuple[ClosedLoops
         rows=np.array([first, end]),
         rated=plan.constraints.rate.copy(),
         contact=compiled.contact_rows.copy(),
+        rubs=np.flatnonzero(compiled.contact_rows[:, 1] >= 0),
         node=q * (loops.node_row - first),
         low=q * (loops.node_low - first),
         high=q * (loops.node_high - first),

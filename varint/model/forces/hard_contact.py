@@ -26,9 +26,9 @@ class HardContact(Force):
     two ends and its radius, a box its eight corners; with neither points nor radius the centre of mass alone touches,
     which slides and turns no body. Each impact turns the rate of approach to -``restitution`` times
     itself (0 to 1), and less where a rebound with friction would bring energy in. ``friction`` is Coulomb's
-    coefficient, sticking included (docs/theory.md section 14). For `varint.simulate` of order 1 or 2, without friction
-    for `varint.Lobatto`, and for `varint.redmax.simulate` with "dop853", "rk45" or "radau", which locate all its
-    events, or "euler" (DIFF sections 1.11 to 1.13). ``traj.force`` is the normal force, N; see also
+    coefficient, sticking included (docs/theory.md section 14). For `varint.simulate` of order 1 or 2,
+    `varint.Lobatto`, and `varint.redmax.simulate` with "dop853", "rk45" or "radau", all of which but the first locate
+    all its events, or "euler" (DIFF sections 1.11 to 1.13). ``traj.force`` is the normal force, N; see also
     ``traj.contact_force`` and ``traj.penetration``.
     """
 

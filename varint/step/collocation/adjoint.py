@@ -140,7 +140,7 @@ def _solve(plan, ws, tree, closures, rule, work, own, tangent, given, h):
     own.dual[:q] = 0.0
     other.closures.multiplier[:] = 0.0
     _reverse(plan, tree, closures, work, other)
-    eliminate(plan, tree, closures, rule, other, h)
+    eliminate(plan, ws, tree, closures, rule, other, h)
     first = previous = 0.0
     for iteration in range(ITERATIONS):
         transpose(plan, ws, tree, closures, rule, work, own, tangent, given, h, 0 if iteration > 0 else q)

@@ -42,8 +42,15 @@ def measure_rates(
                 b = plan.measures.body[r, side]
                 if b < tree.link.size:
                     rate += dot6(own.gradient[j, r, side], ws.velocity[natural(b)])
-            for i in range(q):
-                own.row[(r - closures.rows[0]) * q + i] += h * rule.combined[i, j] * rate
+            add_condition(closures, rule, work, h, r, j, rate)
+
+
+@njit
+def add_condition(closures, rule, work, h, r, j, rate):
+    """Add the ``rate``, m/s or rad/s, of row r at node j to its conditions in ``work.closures.row`` (closed,)."""
+    q = rule.weight.size - 1
+    for i in range(q):
+        work.closures.row[(r - closures.rows[0]) * q + i] += h * rule.combined[i, j] * rate
 
 
 @indirect(seconds=1, what="rolling without slip in steps of collocation")
@@ -52,19 +59,24 @@ def fill_rates(plan: Plan, closures: ClosedLoops, rule: NodeRule, work: NodeWork
 
     To the fills ``work.closures.lower`` (fills, q q, 6) of their rows.
     """
-    own, q = work.closures, rule.weight.size - 1
     for n in range(closures.rated.size):
-        r = natural(closures.rated[n])
-        for side in range(2):
-            e, b = plan.loops.row_fill[r, side], natural(plan.measures.body[r, side])
-            if e < 0:
-                continue
-            for i in range(q):
-                for m in range(1, q + 1):
-                    own.lower[e, i * q + m - 1] = 0.0
-                    for j in range(q + 1):
-                        share = rule.combined[i, j] * rule.slope[j, m]
-                        _add_row(work, r, side, b, j, m, share, own.lower[e, i * q + m - 1])
+        fill_row(plan, rule, work, natural(closures.rated[n]))
+
+
+@njit
+def fill_row(plan, rule, work, r):
+    """Write the derivatives of the conditions of row r to its fills, see `fill_rates`."""
+    own, q = work.closures, rule.weight.size - 1
+    for side in range(2):
+        e, b = plan.loops.row_fill[r, side], natural(plan.measures.body[r, side])
+        if e < 0:
+            continue
+        for i in range(q):
+            for m in range(1, q + 1):
+                own.lower[e, i * q + m - 1] = 0.0
+                for j in range(q + 1):
+                    share = rule.combined[i, j] * rule.slope[j, m]
+                    _add_row(work, r, side, b, j, m, share, own.lower[e, i * q + m - 1])
 
 
 @njit

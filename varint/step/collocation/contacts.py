@@ -2,8 +2,11 @@
 
 A closed contact is a row that keeps its gap at the nodes after the start, as a closed stop is (stops.py); its gradients
 are those of the other steps (step/contacts/rows.py), at poses that are shown at pose 1 of the workspace. An open one is
-met where the polynomial of its gap falls below zero. It lets go where the law of contact, for the accelerations at the
-end of a step, finds it open.
+met where the polynomial of its gap falls below zero.
+
+At the end of a step the law of contact and friction is solved for the accelerations. A closed contact lets go where the
+law finds it open, and one that sticks slips where it finds it sliding. One that slides sticks where its slip, by the
+momenta, passes zero. These are the events of closed contacts; each has a margin, which is zero there.
 """
 
 import math
@@ -11,9 +14,11 @@ import math
 from varint.base.numba import indirect, natural, njit
 from varint.step.collocation.gap_polynomials import UNRESOLVED, WHOLE, first_pull, look_along
 from varint.step.collocation.records import ClosedLoops, NodeRule, NodeWorkspace
-from varint.step.contacts.cones import APART
+from varint.step.collocation.slips import begin_slip, hold_rows, slides
+from varint.step.contacts.cones import APART, SLIDING, STILL
 from varint.step.contacts.events import settle_contacts
 from varint.step.contacts.features import rate_along
+from varint.step.contacts.nodes import begin_projection, solve_at_node
 from varint.step.contacts.rows import TOUCHING, contact_gap, write_upper
 from varint.step.inputs import Inputs
 from varint.step.limits.impacts import LEAST_FORCE, find_pushes
@@ -24,6 +29,9 @@ from varint.step.projection import project
 from varint.step.sizes import length_unit
 
 SHOWN = 1  # the pose of the workspace that shows a node
+LETS_GO, SLIPS, STICKS = range(3)  # kinds of events of closed contacts
+KINDS = 3
+STOPPED = 1e-11  # m/s, times `length_unit`: a slip of this size counts as none
 
 
 @njit
@@ -56,8 +64,11 @@ def place_contacts(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeW
     for n in range(ws.contacts.near_count[0]):
         c = natural(ws.contacts.near[n])
         r = natural(closures.contact[c, 0])
+        rubs = closures.contact[c, 1] >= 0
         if k == 0:
             own.held[r] = ws.contacts.closed[c]
+            if rubs:
+                hold_rows(ws, closures, work, c)
         if not ws.contacts.closed[c]:
             continue
         if not shown:
@@ -65,6 +76,8 @@ def place_contacts(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeW
             shown = True
         write_upper(plan, ws, SHOWN, c)
         _copy_row(plan, ws, c, 0, own.gradient[k, r], r)
+        for a in range(2 if rubs else 0):
+            _copy_row(plan, ws, c, 1 + a, work.touch.across[k, 2 * c + a], r)
         if k > 0:
             off = contact_gap(plan, ws, SHOWN, c) - ws.contacts.held_gap[c]
             own.row[(r - closures.rows[0]) * q + k - 1] = off
@@ -83,18 +96,18 @@ def _copy_row(plan, ws, c, a, gradient, r):
 def meets_contacts(plan: Plan, ws: Workspace, closures: ClosedLoops, rule: NodeRule, work: NodeWorkspace) -> bool:
     """Return whether an open contact is met, or a closed one may open, in a solved step; see `meets_stops`.
 
-    Writes ``work.meets`` (2,), and ``work.contact_gap`` (contacts, s), m. Call after `show_bodies` at all nodes.
+    Writes ``work.meets`` (2,), and ``work.touch.gap`` (contacts, s), m. Call after `show_bodies` at all nodes.
     """
     q, own, touching, met = rule.weight.size - 1, ws.contacts, TOUCHING * length_unit(plan), False
     for k in range(q + 1):
         _show_at_pose(ws, work, k)
         for n in range(own.near_count[0]):
             c = natural(own.near[n])
-            work.contact_gap[c, k] = contact_gap(plan, ws, SHOWN, c)
+            work.touch.gap[c, k] = contact_gap(plan, ws, SHOWN, c)
     determined = _are_determined(closures, work)
     for n in range(own.near_count[0]):
         c = natural(own.near[n])
-        gap = work.contact_gap[c]
+        gap = work.touch.gap[c]
         if not own.closed[c]:
             met = look_along(rule, gap, work.meets, q, touching) or met
             continue
@@ -118,50 +131,182 @@ def _are_determined(closures, work):
 
 
 @njit
-def _margin(plan, ws, c, least):
-    """Return how far closed contact c is from letting go, in units of ``least``, N; after `find_pushes`."""
-    own = ws.contacts
-    force = -own.rate[c, 0] / plan.contacts.mobility[c] if own.mode[c] == APART else own.z[c, 0]
-    return force / least if least > 0.0 else 0.0
+def _slip_of(plan, ws, c, velocity):
+    """Return the slip (2,), m/s, of contact c at velocities (nb, 6); after `write_upper`."""
+    upper = ws.contacts.upper
+    return rate_along(plan, upper, c, 1, velocity), rate_along(plan, upper, c, 2, velocity)
 
 
 @njit
-def _least_margin(plan, ws):
-    """Return the least `_margin` of the closed contacts, infinite for none, and its contact; after `find_pushes`."""
-    least, margin, first = LEAST_FORCE * sum_of_forces(plan, ws), math.inf, -1
-    for n in range(ws.contacts.near_count[0]):
-        c = natural(ws.contacts.near[n])
-        if ws.contacts.closed[c] and _margin(plan, ws, c, least) < margin:
-            margin, first = _margin(plan, ws, c, least), c
-    return margin, first
+def _margin(plan, ws, work, c, kind, least):
+    """Return how far closed contact c is from an event of a ``kind``, in units of what counts; after `find_pushes`.
+
+    ``least``: N. Infinite for an event that it cannot have. Where the law finds a contact sticking it is so, however
+    forces are shared: the margin is then 2 at least.
+    """
+    own, mode = ws.contacts, ws.contacts.mode[c]
+    unit = 1.0 / least if least > 0.0 else 0.0
+    if kind == LETS_GO:
+        return unit * (-own.rate[c, 0] / plan.contacts.mobility[c] if mode == APART else own.z[c, 0])
+    friction, moves = plan.contacts.friction[c], slides(work, c)
+    if friction == 0.0 or moves != (kind == STICKS):
+        return math.inf
+    if kind == STICKS:
+        slip, slide = work.touch.slip[c], work.touch.slide[c]
+        along = slip[0] * slide[0] + slip[1] * slide[1]
+        return along / (STOPPED * length_unit(plan))
+    if mode == SLIDING:
+        return -unit * math.sqrt(own.rate[c, 1] ** 2 + own.rate[c, 2] ** 2) / plan.contacts.mobility[c]
+    load = friction * own.z[c, 0] - math.sqrt(own.z[c, 1] ** 2 + own.z[c, 2] ** 2)
+    return max(unit * load, 2.0)
+
+
+@njit
+def _least_margin(plan, ws, work):
+    """Return the least `_margin` of the closed contacts, infinite for none, its contact and kind; after `find_pushes`.
+
+    Of a contact that lets go nothing else counts.
+    """
+    least, margin, first, of_kind = LEAST_FORCE * sum_of_forces(plan, ws), math.inf, -1, LETS_GO
+    for kind in range(KINDS):
+        for n in range(ws.contacts.near_count[0]):
+            c = natural(ws.contacts.near[n])
+            if ws.contacts.closed[c] and _margin(plan, ws, work, c, kind, least) < margin:
+                margin, first, of_kind = _margin(plan, ws, work, c, kind, least), c, kind
+        if margin < -1.0:
+            break
+    return margin, first, of_kind
 
 
 @indirect(seconds=1, what="hard contacts in collocation")
-def contact_lets_go(plan: Plan, ws: Workspace, pose: int) -> bool:
-    """Return whether a closed contact opens at a pose; call after `find_pushes` there."""
-    return _least_margin(plan, ws)[0] < -1.0
+def note_slips(plan: Plan, ws: Workspace, work: NodeWorkspace, pose: int) -> None:
+    """Write the slips at the momenta at a pose, of closed contacts that slide, to ``work.touch.slip`` (contacts, 2).
+
+    Friction acts on along the directions of the polynomials, also where these slips are against them. Also writes the
+    impulses, N s, that the momenta lack, to ``work.touch.left``.
+    """
+    any_slides = False
+    for n in range(ws.contacts.near_count[0]):
+        c = natural(ws.contacts.near[n])
+        any_slides = any_slides or (ws.contacts.closed[c] and slides(work, c))
+    if not any_slides:
+        return
+    begin_projection(plan, ws, pose)
+    solve_at_node(plan, ws, pose)
+    for n in range(ws.contacts.near_count[0]):
+        c = natural(ws.contacts.near[n])
+        if not (ws.contacts.closed[c] and slides(work, c)):
+            continue
+        first, second = _slip_of(plan, ws, c, ws.increment_body)
+        work.touch.slip[c, 0], work.touch.slip[c, 1] = first, second
+        work.touch.left[c, 0] = ws.contacts.z[c, 0]
+
+
+@indirect(seconds=1, what="hard contacts in collocation")
+def contact_changes(plan: Plan, ws: Workspace, work: NodeWorkspace, pose: int) -> bool:
+    """Return whether a closed contact is past an event at a pose; call after `note_slips` and `find_pushes` there."""
+    return _least_margin(plan, ws, work)[0] < -1.0
 
 
 @indirect(seconds=1, what="hard contacts in collocation")
 def margin_of_contacts(
-    plan: Plan, ws: Workspace, inputs: Inputs, pose: int, share: float, dt: float
-) -> tuple[float, int]:
-    """Return how far the closed contacts are from their next event at a pose, and the contact that is nearest to it.
+    plan: Plan,
+    ws: Workspace,
+    work: NodeWorkspace,
+    inputs: Inputs,
+    pose: int,
+    share: float,
+    dt: float,
+    c: int,
+    kind: int,
+) -> tuple[float, int, int]:
+    """Return the margin of contact c, -1 for the one that is nearest to its event, at a pose, the contact, the kind.
 
-    In units of the least force that counts: below -1 past the event, from -1 to 1 at it. ``inputs``: `Inputs` of a part
-    of ``dt`` s, of which the pose is at a ``share``.
+    Below -1 past the event, from -1 to 1 at it. ``inputs``: `Inputs` of a part of ``dt`` s, of which the pose is at a
+    ``share``; ``kind``: of the event.
     """
     if not any_contact_closed(ws):
-        return math.inf, -1
+        return math.inf, -1, LETS_GO
+    note_slips(plan, ws, work, pose)
     find_pushes(plan, ws, inputs, pose, 0, share, dt)
-    return _least_margin(plan, ws)
+    if c < 0:
+        return _least_margin(plan, ws, work)
+    return _margin(plan, ws, work, c, kind, LEAST_FORCE * sum_of_forces(plan, ws)), c, kind
 
 
 @indirect(seconds=1, what="hard contacts in collocation")
-def open_contact(plan: Plan, ws: Workspace, pose: int, c: int) -> None:
-    """Open contact c at a node; ``ws.momentum`` (nb, 6) becomes that of the projected velocity."""
+def change_contact(plan: Plan, ws: Workspace, work: NodeWorkspace, pose: int, c: int, kind: int) -> None:
+    """Let an event of closed contact c act at a node; ``ws.momentum`` (nb, 6) becomes that of the projected velocity.
+
+    ``kind``: of the event. Call `margin_of_contacts` before, and `settle_states` afterwards.
+    """
+    for n in range(ws.contacts.near_count[0]):  # the slip of the polynomials may be against the direction of friction
+        d = natural(ws.contacts.near[n])
+        if ws.contacts.closed[d] and slides(work, d) and work.touch.left[d, 3] < 0.0:
+            work_of = plan.contacts.friction[d] * work.touch.left[d, 0] * work.touch.left[d, 3]
+            ws.efforts.work[plan.contacts.element[d]] -= work_of
     settle_contacts(plan, ws, pose)
-    ws.contacts.closed[c] = False
+    if kind == STICKS:
+        for n in range(ws.contacts.near_count[0]):
+            d = natural(ws.contacts.near[n])
+            if not (ws.contacts.closed[d] and slides(work, d)):
+                continue
+            write_upper(plan, ws, pose, d)
+            slip = _slip_of(plan, ws, d, ws.velocity)
+            stops = d == c or math.sqrt(slip[0] * slip[0] + slip[1] * slip[1]) <= STILL * length_unit(plan)
+            for a in range(2):
+                ws.contacts.slip[d, a] = 0.0 if stops else slip[a]
+                work.touch.slide[d, a] = 0.0 if stops else work.touch.slide[d, a]
+        settle_contacts(plan, ws, pose)
+    if kind == LETS_GO:
+        ws.contacts.closed[c] = False
+
+
+@indirect(seconds=1, what="hard contacts in collocation")
+def settle_states(
+    plan: Plan, ws: Workspace, work: NodeWorkspace, inputs: Inputs, pose: int, share: float, dt: float, slips: int
+) -> None:
+    """Choose what closed contacts do after an event at a node, by their slips and by the law for the accelerations.
+
+    Reads ``ws.velocity`` (nb, 6); ``slips``: a contact that begins to slide, -1 for none. Writes
+    ``ws.contacts.closed``, ``slip`` and ``work.touch.slide``. ``inputs``, ``share``, ``dt``: as in
+    `margin_of_contacts`.
+    """
+    own, least_speed, any_closed = ws.contacts, STILL * length_unit(plan), False
+    for n in range(own.near_count[0]):
+        c = natural(own.near[n])
+        slide = work.touch.slide[c]
+        for a in range(4):
+            work.touch.left[c, a] = 0.0  # the momenta have been projected
+        if not own.closed[c] or plan.contacts.friction[c] == 0.0:
+            slide[0] = slide[1] = 0.0
+            any_closed = any_closed or own.closed[c]
+            continue
+        any_closed = True
+        write_upper(plan, ws, pose, c)
+        first, second = _slip_of(plan, ws, c, ws.velocity)
+        size = math.sqrt(first * first + second * second)
+        moves = size > least_speed
+        slide[0], slide[1] = (first / size, second / size) if moves else (0.0, 0.0)
+        own.slip[c, 0], own.slip[c, 1] = (first, second) if moves else (0.0, 0.0)
+    if not any_closed:
+        return
+    find_pushes(plan, ws, inputs, pose, 0, share, dt)
+    least = LEAST_FORCE * sum_of_forces(plan, ws)
+    for n in range(own.near_count[0]):
+        c = natural(own.near[n])
+        if not own.closed[c]:
+            continue
+        if _margin(plan, ws, work, c, LETS_GO, least) < -1.0:
+            own.closed[c] = False
+            work.touch.slide[c, 0] = work.touch.slide[c, 1] = 0.0
+            continue
+        starts = c == slips or _margin(plan, ws, work, c, SLIPS, least) < -1.0
+        size = math.sqrt(own.z[c, 1] ** 2 + own.z[c, 2] ** 2)
+        if starts and plan.contacts.friction[c] > 0.0 and not slides(work, c) and size > 0.0:
+            for a in range(2):
+                work.touch.slide[c, a] = -own.z[c, 1 + a] / size
+            begin_slip(ws, work, c, 0.0)
 
 
 @indirect(seconds=1, what="hard contacts in collocation")

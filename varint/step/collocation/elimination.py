@@ -27,6 +27,7 @@ from varint.step.collocation.closures import (
     yield_turns,
 )
 from varint.step.collocation.conditions_on_rates import fill_rates
+from varint.step.collocation.friction import rub_fills
 from varint.step.collocation.records import SCREW, SLIDE, WELD
 from varint.step.dense import add_scaled6, dot6
 
@@ -212,7 +213,7 @@ def _add_row(out, f, line, turn):
 
 
 @njit
-def eliminate(plan, tree, closures, rule, work, h):
+def eliminate(plan, ws, tree, closures, rule, work, h):
     """Factor Newton's matrix at the present iterate: U, V (q q, 6), E (q, q) of all links, and the closures."""
     nl, q, closed = tree.mass.size, rule.weight.size - 1, closures.rows[1] > closures.rows[0]
     for i in range(nl):
@@ -224,6 +225,8 @@ def eliminate(plan, tree, closures, rule, work, h):
         start_fills(plan, tree, closures, rule, work)
         if closures.rated.size:
             fill_rates(plan, closures, rule, work)
+        if closures.rubs.size:
+            rub_fills(plan, ws, closures, rule, work)
     for i in range(nl - 1, -1, -1):
         p, b = natural(tree.parent[i]), natural(tree.body[i])
         if closed and tree.link[b] == i:

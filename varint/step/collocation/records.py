@@ -40,6 +40,7 @@ class ClosedLoops(CompiledRecord):
     rows: Annotated[Int1, "2"]  # first of the rows in the plan, and their end
     rated: Annotated[Int1, "rated"]  # those of them that are of rates, see collocation/conditions_on_rates.py
     contact: Annotated[Int2, "planes 3"]  # rows of hard contacts, see collocation/contacts.py; -1 for none
+    rubs: Annotated[Int1, "rubbing"]  # numbers of hard contacts with friction
     node: Annotated[Int1, "dense_ends"]  # rows of dense node n are node[n] : node[n + 1]
     low: Annotated[Int1, "dense"]  # first of the rows that it is coupled with
     high: Annotated[Int1, "dense"]  # end of them
@@ -123,6 +124,23 @@ class PathNodeWork(CompiledRecord, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
+class TouchWork(CompiledRecord, writable=True):
+    """Hard contacts at the nodes (collocation/contacts.py, friction.py); rows by motions of both bodies as `gradient`.
+
+    Arrays of friction are empty where no contact has any.
+    """
+
+    gap: Annotated[Float2, "touching s"]  # m
+    slide: Annotated[Float2, "touching 2", STATE]  # unit direction in which one slides at the present node; zero: none
+    left: Annotated[Float2, "touching 4", STATE]  # N s, along the normal, that the momenta lack: see friction.py
+    slip: Annotated[Float2, "touching 2"]  # m/s, at the momenta at the end of a step or part
+    across: Annotated[Float4, "s rubbed_rows 2 6"]  # rows of contact c along its plane, 2 c and 2 c + 1
+    along: Annotated[Float3, "s rubbed 2"]  # direction in which a contact slides, in its plane
+    speed: Annotated[Float2, "s rubbed"]  # m/s, along this
+    rub: Annotated[Float4, "s rubbed 2 6"]  # row of the friction of a unit impulse along the normal
+
+
+@dataclass(frozen=True, eq=False)
 class NodeWorkspace(CompiledRecord, writable=True):
     """Work arrays of collocation steps; q = s - 1. Wrenches (force, torque), motions (shift, turn), world axes."""
 
@@ -134,7 +152,6 @@ class NodeWorkspace(CompiledRecord, writable=True):
     stops: Annotated[Int1, "1"]  # ... address of a `StopWatch`; zeros in mechanisms without hard stops
     meets: Annotated[Float1, "2"]  # shares of the last step where an event is seen, and where it is expected
     gap: Annotated[Float1, "s"]  # of one hard limit at the nodes, m or rad
-    contact_gap: Annotated[Float2, "touching s"]  # of the hard contacts, m
     known: Annotated[Int1, "2", STATE]  # steps in ``past``; how many nodes more than s were best to extrapolate from
     by: Annotated[Float2, "s nl"]  # coordinates at the nodes of the step, less those at its start
     joint: Annotated[Float3, "nl 3 3"]  # rotation of the link at the start, axes of the parent
@@ -164,6 +181,7 @@ class NodeWorkspace(CompiledRecord, writable=True):
     closures: ClosureWork
     internal: InternalWork
     paths: PathNodeWork
+    touch: TouchWork
     power: Annotated[Float1, "ne"]  # of their elements, W
     stiff: Annotated[Float2, "s nl"]  # derivative of `open` at a node by the coordinate there, of laws along it
     damp: Annotated[Float2, "s nl"]  # the same by its rate, over the step

@@ -36,6 +36,7 @@ from varint.step.collocation.closures import (
 from varint.step.collocation.conditions_on_rates import measure_rates
 from varint.step.collocation.efforts import finish_nodes, is_pushed, push_nodes, take_loads
 from varint.step.collocation.elimination import eliminate, solve_turns
+from varint.step.collocation.friction import finish_friction, rub_nodes
 from varint.step.collocation.internal_variables import return_internals, settle_internals, start_internals
 from varint.step.collocation.path_masses import push_paths, solve_paths
 from varint.step.collocation.records import SCREW, SLIDE, ClosedLoops, LinkTree, NodeRule, NodeWorkspace
@@ -200,6 +201,8 @@ def evaluate(plan, ws, tree, closures, rule, work, given, h):
             place_closures(plan, ws, tree, closures, work, given[k], k)
         if closures.rated.size:
             measure_rates(plan, ws, tree, closures, rule, work, h)
+        if closures.rubs.size:
+            rub_nodes(plan, ws, tree, closures, rule, work, h)
         push_closures(plan, tree, closures, work)
     if ws.efforts.state.size and not settle_internals(plan, ws, tree, rule, work, given, h):
         return False
@@ -280,7 +283,7 @@ def solve_step(plan, ws, tree, closures, rule, work, given, h):
         if not evaluate(plan, ws, tree, closures, rule, work, given, h):
             return NOT_CONVERGED, iteration
         if not factored:
-            eliminate(plan, tree, closures, rule, work, h)
+            eliminate(plan, ws, tree, closures, rule, work, h)
             drift = 0.0
         if tree.mover.size:
             increment = solve_paths(plan, ws, tree, closures, rule, work, h, factored)
@@ -344,6 +347,8 @@ def finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
     if is_pushed(plan, work):
         finish_nodes(plan, ws, tree, rule, work, given, h)
     finish_closures(plan, ws, closures, work, rates)
+    if closures.rubs.size:
+        finish_friction(plan, ws, tree, closures, rule, work, h)
     for i in range(nl):
         write(work.momentum[i], vector(work.wrench[last, i]), turn_of(work.wrench[last, i]))
     _remember(rule, work)

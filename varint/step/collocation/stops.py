@@ -16,8 +16,9 @@ from varint.base.numba import CompiledRecord, Float2, Float3, Int1, Int2, copy_s
 from varint.mathematics.vectors import continued
 from varint.step.collocation.contacts import (
     any_contact_closed,
-    contact_lets_go,
+    contact_changes,
     meets_contacts,
+    note_slips,
     place_contacts,
 )
 from varint.step.collocation.gap_polynomials import UNRESOLVED, WHOLE, first_pull, look_along
@@ -179,17 +180,18 @@ def _first_pull(plan, rule, work, n):
 def lets_go(
     plan: Plan, ws: Workspace, tree: LinkTree, work: NodeWorkspace, given: Float2, rates: Float2, h: float
 ) -> bool:
-    """Return whether a closed stop pulls at the end of a step of ``h`` s; if so, go back to the state of its start.
+    """Return whether a closed stop pulls, or a closed contact has an event, at the end of a step of ``h`` s.
 
-    The caller brings back the poses. False where ``work.watch`` is TRIAL. Raises the floors of stops that come back,
-    and keeps inputs and loads at both ends of the step. ``given``, ``rates`` (s, ne): inputs, and their rates.
+    If so, goes back to the state of its start. The caller brings back the poses. False where ``work.watch`` is TRIAL.
+    Raises the floors of stops that come back, and keeps inputs and loads at both ends of the step. ``given``, ``rates``
+    (s, ne): inputs, and their rates.
     """
     watch, last, any_closed = watch_at(work.stops[0]), natural(given.shape[0] - 1), any_contact_closed(ws)
     for n in range(ws.efforts.closed.size):
         any_closed = any_closed or ws.efforts.closed[n]
     if comes_back(ws):
         _raise_floors(plan, ws, work, watch, last)
-    if not any_closed:
+    if not (any_closed or has_contacts(plan)):
         return False
     for e in range(given.shape[1]):
         watch.input[0, e], watch.input[1, e] = given[0, e], given[last, e]
@@ -198,15 +200,17 @@ def lets_go(
         for a in range(6):
             watch.loads[0, b, a] = work.given[0, b, a] if work.is_given[0] else 0.0
             watch.loads[1, b, a] = work.given[last, b, a] if work.is_given[0] else 0.0
-    if work.watch[0] != STOPS:
+    if work.watch[0] != STOPS or not any_closed:
         return False
     bring_node(plan, ws, tree, work, 0)
+    if any_contact_closed(ws):
+        note_slips(plan, ws, work, 0)
     find_pushes(plan, ws, watch.inputs, 0, 0, 1.0, h)
     for n in range(ws.efforts.closed.size):
         if ws.efforts.closed[n] and ws.search.push[n] < -1.0:
             copy_spans(watch.spans, 0, watch.kept, True)
             return True
-    if any_contact_closed(ws) and contact_lets_go(plan, ws, 0):
+    if any_contact_closed(ws) and contact_changes(plan, ws, work, 0):
         copy_spans(watch.spans, 0, watch.kept, True)
         return True
     return False

@@ -245,6 +245,27 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
     ``ws.contacts.direction`` (nk, 2).
     """
     work = ws.contacts
+    begin_projection(plan, ws, pose)
+    for _ in range(1 + plan.contacts.body.size):
+        if not solve_at_node(plan, ws, pose):
+            for n in range(work.near_count[0]):  # the law of friction chooses what sticks and slides
+                k = natural(work.near[n])
+                work.sticking[k] = False
+                work.direction[k, 0] = work.direction[k, 1] = 0.0
+            solve_at_node(plan, ws, pose)
+            return
+        if not _stop_turned(plan, work):
+            return
+
+
+@njit
+def begin_projection(plan, ws, pose):
+    """Prepare the problem of `project_contacts` at a pose: contacts stick, or slide along their slip, with the momenta.
+
+    Writes of ``ws.contacts`` ``sticking`` (nk,) and ``direction`` (nk, 2), and the right sides ``ws.increment_body``
+    (nb, 6) and ``ws.increment_row`` (nr,).
+    """
+    work = ws.contacts
     rest_on(plan, ws, pose)
     for n in range(work.near_count[0]):
         k = natural(work.near[n])
@@ -260,16 +281,6 @@ def project_contacts(plan: Plan, ws: Workspace, pose: int) -> None:
     for r in range(plan.rows.role.size):
         ws.increment_row[r] = ws.efforts.target_rate[r]
     take_right_sides(ws)
-    for _ in range(1 + plan.contacts.body.size):
-        if not solve_at_node(plan, ws, pose):
-            for n in range(work.near_count[0]):  # the law of friction chooses what sticks and slides
-                k = natural(work.near[n])
-                work.sticking[k] = False
-                work.direction[k, 0] = work.direction[k, 1] = 0.0
-            solve_at_node(plan, ws, pose)
-            return
-        if not _stop_turned(plan, work):
-            return
 
 
 @njit
