@@ -286,7 +286,8 @@ def open_four_bar(rod=0.33, forces=()):
 
 
 def test_closing_a_loop_leaves_driven_joints_where_they_count_from():
-    mech = open_four_bar(forces=[vi.PrescribedMotion("motor", joint="pivot", rate=2.0)])
+    spring = vi.Spring("spring", "world", "rod", point_a=(0, 0, 1), point_b=(0, 0, 0), stiffness=1.0)
+    mech = open_four_bar(forces=[vi.PrescribedMotion("motor", joint="pivot", rate=2.0), spring])
     assert abs(float(open_four_bar().coordinates(open_four_bar().state())["pivot"])) > 1e-3  # free: all moves a little
     run = vi.simulate(mech, 0.1, 0.01)
     assert run.coordinates["pivot"] == pytest.approx(2.0 * run.t, abs=1e-12)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from varint.kinematics.beam_strains import beam_pairs
 from varint.kinematics.closure import Weld
 from varint.kinematics.frames import JointFrames
+from varint.model.forces.commanded import Commanded
 from varint.model.structure import Structure
 from varint.plan import Compiled
 from varint.step.plan import CONSTRAINT
@@ -92,7 +93,8 @@ def _connected(structure: Structure, compiled: Compiled) -> list[list[tuple[int,
 
 def driven_joints(structure: Structure) -> dict[str, float]:
     """Return the joints of one coordinate that a prescribed motion moves, at the zero from which it counts."""
-    names = [name for force in structure.forces if force.of_time for name in force.held_joints(structure)]
+    moved = (force for force in structure.forces if isinstance(force, Commanded) and force.of_time)
+    names = [name for force in moved for name in force.held_joints(structure)]
     return {name: 0.0 for name in names if structure.joint(name).dof == 1}
 
 
