@@ -10,7 +10,7 @@ from mechanisms_alike import check_alike
 import varint as vi
 from varint.files.own.mechanism_data import to_data
 
-pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
+mujoco = pytest.importorskip("mujoco", reason="needs the extra varint-dynamics[mjcf]")
 pytestmark = pytest.mark.slow  # `make test` does without MuJoCo
 
 SAME = 1e-12
@@ -164,3 +164,26 @@ def test_a_file_with_loops_says_that_mujoco_holds_them_softly(tmp_path):
         vi.save_mechanism(getattr(vi.mechanisms, name)(), tmp_path / "m.xml")
         assert ("In MuJoCo they are soft: solref" in (tmp_path / "m.xml").read_text()) == closes
         vi.load_mechanism(tmp_path / "m.xml", strict=True)
+
+
+def test_a_mechanism_that_is_closed_from_apart_starts_closed(tmp_path):
+    """Its zero pose is open: the file has the closed one as a key."""
+    ends = {
+        "crank": ((0, 0, 0), (0, 0, 0.1)),
+        "rod": ((0, 0, 0.1), (0.32, 0, 0.2)),
+        "rocker": ((0.3, 0, 0), (0.3, 0, 0.2)),
+    }
+    bodies = [vi.Body.rod(name, *points, mass=1.0) for name, points in ends.items()]
+    joints = [
+        vi.Revolute("pivot", "world", "crank", point=(0, 0, 0), axis=(0, 1, 0)),
+        vi.Revolute("a", "crank", "rod", point=(0, 0, 0.1), axis=(0, 1, 0)),
+        vi.Revolute("ground", "world", "rocker", point=(0.3, 0, 0), axis=(0, 1, 0)),
+        vi.Revolute("b", "rod", "rocker", point=(0.32, 0, 0.2), point_b=(0.3, 0, 0.2), axis=(0, 1, 0)),
+    ]
+    vi.save_mechanism(vi.Mechanism("open", bodies, joints), tmp_path / "open.xml")
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "open.xml"))
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    mujoco.mj_kinematics(model, data)
+    ends = data.site_xpos[model.eq_obj1id], data.site_xpos[model.eq_obj2id]
+    assert np.abs(ends[0] - ends[1]).max() < 1e-9

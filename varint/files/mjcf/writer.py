@@ -93,7 +93,7 @@ class Document:
         for name, listed in sections.items():
             if listed:
                 yield from (f"  <{name}>", *(f"    {line}" for line in listed), f"  </{name}>")
-        if mechanism.start or any(efforts.control):
+        if mechanism.start or not mechanism.is_closed or any(efforts.control):
             yield from ("  <keyframe>", f"    {self._key()}", "  </keyframe>")
         yield "</mujoco>"
 
