@@ -18,6 +18,7 @@ from varint.results.held_damping import explain_controllers, is_held_motor, resp
 from varint.results.node_watch import drift_of, open_bound, overlap_bound, overlaps_of
 from varint.results.recorded_motion import RecordedMotion
 
+MUCH_FINER = 8.0  # times shorter than the first step that was tried
 FINER_RTOL, LEAST_RTOL = 0.01, 1e-13  # times smaller tolerances are proposed, down to round-off
 FINER, FINER_LOOPS = 4, 16  # times smaller steps are proposed, these where loops may pass close to a singular pose,
 CHANGE, CHANGE_LOOPS = 0.12, 0.055  # or steps in which velocities change by no more than this share of the largest
@@ -142,10 +143,15 @@ def _advice(
     first: float,
     trial: Trial | None,
 ) -> str:
-    """Return the advice to try finer steps, or that they fail where a ``trial`` around the time ``first``, s, does."""
+    """Return the advice to try finer steps, or that they fail where two trials around the time ``first``, s, do.
+
+    ``trial``: of a step or tolerance, whether a short run with it resolves the motion; None if that cannot be tried.
+    """
     value, text = _finer_arguments(trajectory, dt)
     if trial is None or trial(value)(first) is not False:
         return f"Try {text}"
+    if trajectory._step_tolerance is None and trial(value / MUCH_FINER)(first):
+        return f"Try dt = {value / MUCH_FINER:.2g} s"
     tried, mechanism = text.partition(":")[0], trajectory.mechanism
     causes = ["an effort that jumps", "a joint at the end of its range"]
     causes += ["a singular pose"] * bool(mechanism.compiled.topology.clusters)
