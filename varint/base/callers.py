@@ -2,10 +2,12 @@
 
 import sys
 
+INSIDE = ("varint", "functools", "collections", "_collections_abc")  # these call properties and items of ours
+
 
 def level_of_user() -> int:
     """Return the ``stacklevel`` with which a warning of the calling function names the line outside of this package."""
     level, frame = 0, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "varint":
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in INSIDE:
         level, frame = level + 1, frame.f_back
     return level

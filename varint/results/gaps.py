@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from varint.base.callers import level_of_user
 from varint.base.errors import ArgumentError, SparseNodesWarning
 from varint.model.joints.base import Joint
 from varint.results.interpolation import predicted_positions, velocity_errors
@@ -26,7 +27,7 @@ def warn_of_lost_turns(trajectory: "RecordedMotion", joint: Joint) -> None:
     ends = np.arange(len(spin) - 1)[:, None] + [0, 1]
     speed = np.linalg.norm(spin, axis=1)[ends]
     harm = "whole turns are missing from its coordinates"
-    _warn(f"joint {joint.name!r}", trajectory.t[ends], speed, harm, stacklevel=5)
+    _warn(f"joint {joint.name!r}", trajectory.t[ends], speed, harm)
 
 
 def warn_of_unknown_motion(trajectory: "RecordedMotion", times: np.ndarray, velocities: bool = True) -> None:
@@ -40,11 +41,11 @@ def warn_of_unknown_motion(trajectory: "RecordedMotion", times: np.ndarray, velo
     speed = np.linalg.norm(trajectory.angular_velocity[ends], axis=-1)  # (K, 2, nb)
     fastest = int(speed.max(axis=(0, 1), initial=0.0).argmax())
     who = f"body {trajectory.mechanism.bodies[fastest].name!r}"
-    if _warn(who, trajectory.t[ends], speed[..., fastest], "the motion in between is not known", stacklevel=4):
+    if _warn(who, trajectory.t[ends], speed[..., fastest], "the motion in between is not known"):
         return
     inaccurate = _inaccurate_velocity(trajectory, ends[:, 0]) if velocities else ""
     if inaccurate:
-        warnings.warn(inaccurate, SparseNodesWarning, stacklevel=3)
+        warnings.warn(inaccurate, SparseNodesWarning, stacklevel=level_of_user())
 
 
 def check_known_motion(trajectory: "RecordedMotion", before: np.ndarray, label: str) -> None:
@@ -122,7 +123,7 @@ def _inaccurate_velocity(trajectory: "RecordedMotion", before: np.ndarray) -> st
     return sentence
 
 
-def _warn(who: str, t: np.ndarray, speed: np.ndarray, harm: str, stacklevel: int) -> bool:
+def _warn(who: str, t: np.ndarray, speed: np.ndarray, harm: str) -> bool:
     """Return whether the warning was given; ``t`` (K, 2), s, ``speed`` (K, 2), rad/s: at both ends of K gaps.
 
     ``harm``: the consequence.
@@ -134,7 +135,7 @@ def _warn(who: str, t: np.ndarray, speed: np.ndarray, harm: str, stacklevel: int
             f"{who} turns by some {turn[k]:.3g} rad between the nodes at {t[k, 0]:g} and {t[k, 1]:g} s, and nodes"
             f" determine no more than half a turn: {harm}. Record nodes more often, by a smaller 'every'",
             SparseNodesWarning,
-            stacklevel=stacklevel,
+            stacklevel=level_of_user(),
         )
         return True
     return False

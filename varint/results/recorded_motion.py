@@ -408,7 +408,7 @@ class RecordedMotion(RecordedArrays):
     @cached_property
     def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         refuse(self.mechanism, USES["reactions"])
-        warn_of_shaking(self, stacklevel=4)
+        warn_of_shaking(self)
         load = self.load + self.forces_along.load
         inputs = self.position, self.quat_wxyz, self.velocity, self.angular_velocity, rates_of_motions(self)[1]
         before = self._contact_forces, turns_before(self), return_rate(self.settings)

@@ -30,7 +30,7 @@ def section_forces(run: RecordedMotion, beam: str, *, at: str = "middles") -> np
     run = of_type(run, RecordedMotion, "run", ArgumentError)
     choice(at, ("middles", "ends"), "at", ArgumentError)
     elements = elements_of_beam(run.mechanism, beam)
-    warn_of_shaking(run, stacklevel=2)
+    warn_of_shaking(run)
     motion = run.position, run.quat_wxyz, run.velocity, run.angular_velocity
     efforts = element_efforts(run.mechanism, motion, run.command, run.law_states, rates_of_steps(run))
     columns = [np.flatnonzero(run.mechanism.compiled.force == k) for k in elements]

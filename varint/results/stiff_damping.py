@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from varint.base.callers import level_of_user
 from varint.base.errors import SparseNodesWarning
 from varint.mechanism.mechanism import Mechanism
 from varint.model.forces.spring import SPRING
@@ -106,7 +107,7 @@ def has_means(run: "RecordedMotion") -> bool:
     return bool(late <= EVEN * settings["dt"] + 4.0 * np.spacing(run.t[-1]))
 
 
-def warn_of_shaking(run: "RecordedMotion", stacklevel: int) -> None:
+def warn_of_shaking(run: "RecordedMotion") -> None:
     """Give a SparseNodesWarning if forces at the nodes go by velocities that are no motion.
 
     That is, if at the rate at a node the value of a spring would change in a step by more than SHAKES times its range
@@ -137,5 +138,5 @@ def warn_of_shaking(run: "RecordedMotion", stacklevel: int) -> None:
             " node, and with them reactions and forces of beams and hard contacts. Record each node, every=1, at order"
             " 2: these forces are then means of two steps. Or take a smaller damping time: this then dies out sooner",
             SparseNodesWarning,
-            stacklevel=stacklevel + 1,
+            stacklevel=level_of_user(),
         )
