@@ -61,8 +61,6 @@ METHODS = {
     "variational2": vi.Reduced(integrator="variational2", dt=DT),
     "gauss": vi.Reduced(integrator="gauss", dt=DT),
     "gauss of four stages": vi.Reduced(integrator="gauss", dt=DT, stages=4),
-    "Lobatto of order 4": vi.Lobatto(dt=DT, order=4),
-    "Lobatto of order 10": vi.Lobatto(dt=DT, order=10),
     "order 4": vi.Variational(DT, order=4),
     "order 8": vi.Variational(DT, order=8),
 }
@@ -95,9 +93,9 @@ def test_factors_are_those_of_steps(nodes):
     z = np.array([0.3, 3.0, 30.0, 3e5])
     task = Task(0.0, DT, 0.0, 0.0, nodes)
     np.testing.assert_allclose(INTEGRATORS["gauss"].factor(task, z), diagonal_factor(nodes, z), rtol=0, atol=1e-9)
-    if nodes > 1:
-        left = rates(vi.Lobatto(dt=DT, order=2 * nodes, on_unresolved="ignore"), "joint damper", 30.0)
-        np.testing.assert_allclose(left[1], diagonal_factor(nodes, np.array([30.0]))[0], atol=1e-9)
+    if nodes > 1:  # of weak dampers; others: tests/test_lobatto_strong_damping.py
+        left = rates(vi.Lobatto(dt=DT, order=2 * nodes), "joint damper", 5.0)
+        np.testing.assert_allclose(left[1], diagonal_factor(nodes, np.array([5.0]))[0], atol=1e-9)
 
 
 @pytest.mark.slow

@@ -370,6 +370,13 @@ class MaximalTape:
             raise ConvergenceError(message, time=time, body=body, joint=joint, trajectory=None)
 
 
+def strong_label(mechanism: Mechanism, compiled: Compiled, leads: np.ndarray, load_leads: np.ndarray) -> str:
+    """Return the kind and name of a force with a lead, ``leads`` (laws,) or ``load_leads`` (loads,)."""
+    plan = compiled.plan
+    element = plan.laws.element[np.argmax(leads)] if leads.any() else plan.loads.element[np.argmax(load_leads)]
+    return mechanism.forces[compiled.force[element]].label
+
+
 def check_leads(run: MaximalTape, stages: int) -> None:
     """Raise ArgumentError where the derivatives of the strong damping in ``stages`` on the tape are not known.
 
@@ -386,8 +393,7 @@ def check_leads(run: MaximalTape, stages: int) -> None:
         return
     mechanism = run.mechanism
     other = next(force for force in mechanism.forces if force.constraint or force.solved_for)
-    element = plan.laws.element[np.argmax(leads)] if leads.any() else plan.loads.element[np.argmax(load_leads)]
-    label = mechanism.forces[run.compiled.force[element]].label
+    label = strong_label(mechanism, run.compiled, np.asarray(leads), np.asarray(load_leads))
     raise ArgumentError(
         f"{label} damps so strongly that steps of {run.dt:g} s take its rate towards their end, and gradients of that"
         f" are not available beside {other.label}: take a smaller dt, or leave one of them out"

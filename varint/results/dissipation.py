@@ -92,6 +92,7 @@ def ranges_of(
     at_start: bool = False,
     held: float = np.inf,
     beams: bool = False,
+    forces: np.ndarray | None = None,
 ) -> Ranges | None:
     """Return the `Ranges` of a run from ``state`` with steps of ``dt``, s; None if all z are below ``bound``.
 
@@ -100,12 +101,14 @@ def ranges_of(
     ``at_start``: at the pose of the start alone, and without joints with a compliance, whose damping is a time, and
     elements of beams whose k dt / c is above SLACK; or of such elements alone, ``beams``. ``held``: efforts with a
     spring k beside their damper c are left out from k dt / c = ``held`` on: whatever the inertia, such motions swing,
-    or end at rates above k / c.
+    or end at rates above k / c. ``forces`` (n,): numbers of those that are looked at, by default all.
     """
     damping = _damping_at(mechanism, state, not at_start, held / dt)
     if at_start:
         slack = _slack_beams(mechanism, state, SLACK / dt)
         damping = slack if beams else DampedEfforts(*map(np.concatenate, zip(damping, slack, strict=True)))
+    if forces is not None:
+        damping = DampedEfforts(*(part[np.isin(damping.force, forces)] for part in damping))
     if not damping.slope.size:
         return None
     ranges = _all_z(_free_mobility(mechanism, damping), damping, dt)
@@ -165,6 +168,16 @@ def _damping_at(mechanism: Mechanism, state: State, with_soft: bool, held: float
     forces, alike = (np.array([row[k] for row in rows], dtype=kind) for k, kind in ((0, int), (2, bool)))
     slopes_of_rows = np.array([row[1] for row in rows])
     return DampedEfforts(forces, slopes_of_rows, alike, np.array([row[3] for row in rows]).reshape(-1, nb, 6))
+
+
+def without_end_rates(mechanism: Mechanism) -> np.ndarray:
+    """Return the numbers of the dissipative forces that steps with rates towards their end take by other rates.
+
+    These are elements of beams, and friction of bodies on the ground.
+    """
+    loads, force = mechanism.compiled.plan.loads, mechanism.compiled.force
+    beams = [k for k, each in enumerate(mechanism.forces) if each.mean_rates]
+    return np.union1d(np.array(beams, dtype=np.int64), force[loads.element[loads.kind == SLIDING]])
 
 
 def _slack_beams(mechanism: Mechanism, state: State, held: float) -> DampedEfforts:

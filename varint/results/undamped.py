@@ -34,19 +34,25 @@ def diagonal_factor(nodes: int, z: np.ndarray) -> np.ndarray:
 
 
 def find_undamped(
-    trajectory: RecordedMotion, dt: float, factor: Factor, method: str, remedy: str, beams: bool = False
+    trajectory: RecordedMotion,
+    dt: float,
+    factor: Factor,
+    method: str,
+    remedy: str,
+    beams: bool = False,
+    forces: np.ndarray | None = None,
 ) -> Unresolved | None:
     """Return the `Unresolved` of a run whose steps of ``dt``, s, leave more than MOST of a momentum, of z above STRONG.
 
-    By the inertias at its start; along ``beams`` alone, or all dampers. ``factor``: R (n,) by z (n,); ``method``,
-    ``remedy``: parts of the message.
+    By the inertias at its start; along ``beams`` alone, or all dampers, or those of ``forces`` (n,), their numbers.
+    ``factor``: R (n,) by z (n,); ``method``, ``remedy``: parts of the message.
     """
     if not len(trajectory) or np.abs(factor(np.geomspace(STRONG, LARGEST, LOOKED_AT))).max() <= MOST:
         return None
     mechanism = trajectory.mechanism
     if beams and not any(force.mean_rates for force in mechanism.forces):
         return None
-    ranges = ranges_of(mechanism, trajectory.state(0), dt, STRONG, at_start=True, beams=beams)
+    ranges = ranges_of(mechanism, trajectory.state(0), dt, STRONG, at_start=True, beams=beams, forces=forces)
     if ranges is None:
         return None
     lasting = (ranges.most >= STRONG) & (np.abs(factor(ranges.most)) > MOST)

@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.base.errors import ArgumentError
 from varint.base.numba import allocate
 from varint.derivatives.checkpoints import Packing
 from varint.derivatives.schedule import Layout
-from varint.derivatives.taped import OBJECT, MaximalTape, TapedNode, TapePart, TapeSetting, size_of
+from varint.derivatives.taped import OBJECT, MaximalTape, TapedNode, TapePart, TapeSetting, size_of, strong_label
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.collocation_march import CollocationMarch
 from varint.methods.variational.lobatto import Lobatto
@@ -43,9 +44,20 @@ class TapedMarch(CollocationMarch):
             self.compiled.plan, self.ws, self.tree, self.closures, self.rule, self.work, inputs, loads, self.node,
             steps, parts, h, self.taped,
         )  # fmt: skip
+        if self.work.ends.used[0]:
+            raise self._unknown_ends()
         if status != CONVERGED and parts > 1:  # another division is tried
             self.taped.count[0] = count
         return status, done, iterations
+
+    def _unknown_ends(self) -> ArgumentError:
+        """Return the error for a run with strong damping, which names the force."""
+        damping = self.ws.damping
+        label = strong_label(self._mechanism, self.compiled, damping.lead, damping.load_lead)
+        return ArgumentError(
+            f"{label} damps so strongly that steps of {self.dt:g} s take its rate towards their end, and gradients of"
+            " that are not available along collocation: take a smaller dt, or vi.Variational at order 2"
+        )
 
 
 class LinkNode(NamedTuple):

@@ -13,12 +13,14 @@ from varint.methods.variational.march import NODE_ARRAYS, TIMES, March
 from varint.methods.variational.massive_paths import path_sizes
 from varint.methods.variational.node_block import NodeBlock
 from varint.methods.variational.schemes import scheme
+from varint.methods.variational.strong_damping import start_damping
 from varint.model.joints.base import ProductJoint
 from varint.model.rotation_vectors import rotation_matrix
 from varint.model.state import State
 from varint.step.collocation.closures import start_closures
 from varint.step.collocation.conditions_on_rates import fill_rates, measure_rates
 from varint.step.collocation.efforts import fastest_law
+from varint.step.collocation.end_rates import choose_ends, finish_ends
 from varint.step.collocation.friction import finish_friction, rub_fills, rub_nodes
 from varint.step.collocation.held_steps import NodeSteps, march_on, run_nodes, show_node
 from varint.step.collocation.internal_variables import settle_internals
@@ -68,6 +70,9 @@ class CollocationMarch(March):
         nl = len(turned)
         sizes |= {"nb": nb, "slots": nb + 1, "nl": nl, "links": nl + 1, "ne": len(plan.elements.force)}
         sizes |= {"s": s, "q": s - 1, "blocks": (s - 1) ** 2, "past": 2 * s - 1}
+        leads, links = self.ws.damping, nl if self.ws.damping.start.size else 0
+        sizes |= {"led_sums": leads.start_rate.size, "led_laws": leads.lead.size, "led_loads": leads.load_lead.size}
+        sizes |= {"led_links": links, "led_rows": sizes["rows"] if links else 0}
         sizes |= path_sizes(plan, self.tree, s, sizes["closed"])
         touching = len(plan.contacts.body)
         rubbed = touching if self.closures.rubs.size else 0
@@ -128,7 +133,15 @@ class CollocationMarch(March):
         return self.present()
 
     def _start_damping(self) -> None:
-        """Leave all efforts by their rates at the nodes."""
+        """See `March`: ``ws.damping`` is of steps of order 2, so ``work.ends`` says whether efforts may be strong."""
+        ends, damping = self.work.ends, self.ws.damping
+        start_damping(self.compiled.plan, self.ws, self.dt)
+        beside_contacts = self.compiled.plan.contacts.body.size > 0  # a run warns of strong dampers there
+        ends.active[0], damping.active[0] = damping.active[0] and not beside_contacts, False
+        ends.any[0] = ends.used[0] = False
+        if ends.active[0]:
+            choose_ends.prepare()
+            finish_ends.prepare()
 
     def prepare(self) -> None:
         """See `March`."""

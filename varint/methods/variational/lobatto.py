@@ -20,6 +20,7 @@ from varint.methods.variational.massive_paths import check_masses_of_paths
 from varint.model.known_forces import USES, Use, refuse
 from varint.results.contact_forces import check_depth
 from varint.results.derived import energies
+from varint.results.dissipation import without_end_rates
 from varint.results.forces import check_laws
 from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.results.lagging import find_lagging
@@ -161,7 +162,10 @@ class Lobatto(Method):
             return
         factor, dt = functools.partial(diagonal_factor, trajectory.order // 2), trajectory.settings["dt"]
         called = f"`Lobatto` of order {trajectory.order}"
-        lasting = find_undamped(trajectory, dt, factor, called, BY_ORDER_2)
+        mechanism = trajectory.mechanism
+        touches = "contacts" in set().union(*mechanism.force_traits)  # no effort has rates towards the end beside these
+        others = np.arange(len(mechanism.forces)) if touches else without_end_rates(mechanism)
+        lasting = find_undamped(trajectory, dt, factor, called, BY_ORDER_2, forces=others) if others.size else None
         lasting = lasting or find_lagging(trajectory, dt, factor, called)
         if lasting is not None:
             self._tell(trajectory, lasting, stacklevel + 1)
@@ -170,7 +174,7 @@ class Lobatto(Method):
         if load is None or load.any():  # whose work is known by the recorded nodes alone
             return
         change, kinetic = energies(trajectory)
-        change, mechanism = np.abs(change - change[0]), trajectory.mechanism
+        change = np.abs(change - change[0])
         weight = sum(body.mass for body in mechanism.bodies) * float(np.linalg.norm(mechanism.gravity))
         scale = max(float(np.max(kinetic)), ROUND_OFF * weight * float(np.max(np.abs(trajectory.position))))
         if not change.max() > UNRESOLVED * scale:

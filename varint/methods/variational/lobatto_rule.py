@@ -78,9 +78,18 @@ def node_rule(s: int) -> NodeRule:
     stiffness[0, 0] = -stiffness[0, 1:].sum()
     node, slope = np.array(c, dtype=float), np.array(D, dtype=float)
     weights, furthest = np.array(weight, dtype=float), np.array([FURTHEST[s]])
+    ends = _ends(node, weights, slope)
     return NodeRule(
-        node, weights, stiffness, slope, np.array(A), _combined(node, weights, slope), _ahead(node), furthest
+        node, weights, stiffness, slope, np.array(A), _combined(node, weights, slope), _ahead(node), furthest, *ends
     )
+
+
+def _ends(node: np.ndarray, weight: np.ndarray, slope: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the factors (s,) of strong efforts: ``high``, ``low``, ``lead``, ``spread`` and ``top`` of `NodeRule`."""
+    s = len(node)
+    high, low = (np.polynomial.legendre.legvander(2.0 * node - 1.0, s - 1)[:, n] for n in (s - 1, s - 2))
+    spread = (2 * s - 3) * weight * low
+    return high.copy(), low.copy(), -(s - 1) / (2 * s - 3) * high, spread, spread @ slope
 
 
 def _combined(node: np.ndarray, weight: np.ndarray, slope: np.ndarray) -> np.ndarray:

@@ -124,6 +124,8 @@ def start_fills(plan, tree, closures, rule, work):
                     continue
                 for k in range(1, q + 1):
                     share = own.by_rate[j, r] * rule.slope[j, k] + (own.by_value[j, r] if j == k else 0.0)
+                    if work.ends.any[0]:
+                        share += work.ends.by_row[j, r] * rule.top[k]
                     if work.internal.by_row.shape[0] > 0:
                         share += work.internal.by_row[r, j, k - 1]
                     _add_gradient(plan, work, r, side, k, -share, own.lower[e, j * q + k - 1])

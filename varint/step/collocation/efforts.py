@@ -14,6 +14,7 @@ import math
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, dot, rotate, scale, turn_of, vector, write
 from varint.step.collocation.closures import free_motion, show_bodies
+from varint.step.collocation.end_rates import add_mean, clear_ends, lead_node, sum_ends
 from varint.step.efforts import has_efforts
 from varint.step.laws import has_potential, law_effort, law_potential
 from varint.step.nodes.efforts import evaluate_efforts, keep_turns
@@ -102,6 +103,8 @@ def note_efforts(plan, ws, closures, rule, work, h, j):
                 continue
             own.by_value[j, r] = h * rule.weight[j] * ws.efforts.sum_by_value[s]
             own.by_rate[j, r] = rule.weight[j] * ws.efforts.sum_by_rate[s]
+            if work.ends.any[0]:
+                work.ends.by_row[j, r] = rule.weight[j] * rule.lead[j] * work.ends.by_rate[s]
             if work.internal.by_row.shape[0] > 0:
                 for k in range(last):
                     work.internal.by_row[r, j, k] = work.internal.by_sum[s, j, k]
@@ -127,9 +130,20 @@ def note_along(plan, ws, tree, rule, work, h, j):
         along = dot(line, vector(gradient)) + dot(turn, rotate(work.rotation[j, i], turn_of(gradient)))
         work.stiff[j, i] += h * rule.weight[j] * ws.efforts.sum_by_value[s] * along * along
         work.damp[j, i] += rule.weight[j] * ws.efforts.sum_by_rate[s] * along * along
+        if work.ends.any[0]:
+            work.ends.along[j, i] += rule.weight[j] * rule.lead[j] * work.ends.by_rate[s] * along * along
         if work.internal.by_link.shape[0] > 0:
             for k in range(work.internal.by_link.shape[2]):
                 work.internal.by_link[i, j, k] += along * along * work.internal.by_sum[s, j, k]
+
+
+@njit
+def _find_means(plan, ws, tree, closures, rule, work, given, h):
+    """Find the parts of degree s - 2 of all rates over the step, see end_rates.py."""
+    clear_ends(plan, ws, tree, closures, work)
+    for j in range(rule.weight.size):
+        evaluate_node(plan, ws, tree, rule, work, given, h, j)
+        add_mean(plan, ws, rule, work, j)
 
 
 @njit
@@ -141,8 +155,12 @@ def push_nodes(plan, ws, tree, closures, rule, work, given, h):
     """
     work.stiff[:] = 0.0
     work.damp[:] = 0.0
+    if work.ends.any[0]:
+        _find_means(plan, ws, tree, closures, rule, work, given, h)
     for j in range(rule.weight.size - 1):
         evaluate_node(plan, ws, tree, rule, work, given, h, j)
+        if work.ends.any[0]:
+            lead_node(plan, ws, rule, work, h, j)
         add_impulses(tree, rule, work, h, j)
         if closures.rows[1] > closures.rows[0]:
             note_efforts(plan, ws, closures, rule, work, h, j)
@@ -150,15 +168,20 @@ def push_nodes(plan, ws, tree, closures, rule, work, given, h):
 
 
 @njit
-def finish_nodes(plan, ws, tree, rule, work, given, h):
+def finish_nodes(plan, ws, tree, closures, rule, work, given, h):
     """Add the impulses of the last node to its wrenches (nl, 6), and the works over the step to ``ws.efforts.work``.
 
     The effort of a law at rest, where it has a potential, does what that loses over the step: its power is taken off
     the quadrature.
     """
     last, own = rule.weight.size - 1, ws.efforts
+    if work.ends.any[0]:
+        _find_means(plan, ws, tree, closures, rule, work, given, h)
     for j in range(last + 1):
         evaluate_node(plan, ws, tree, rule, work, given, h, j)
+        if work.ends.any[0]:
+            lead_node(plan, ws, rule, work, h, j)
+            sum_ends(plan, ws, rule, work, h, j)
         share = h * rule.weight[j]
         for e in range(own.work.size):
             own.work[e] += share * work.power[e]

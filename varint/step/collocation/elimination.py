@@ -27,6 +27,7 @@ from varint.step.collocation.closures import (
     yield_turns,
 )
 from varint.step.collocation.conditions_on_rates import fill_rates
+from varint.step.collocation.end_rates import damp_blocks
 from varint.step.collocation.friction import rub_fills
 from varint.step.collocation.records import SCREW, SLIDE, WELD
 from varint.step.dense import add_scaled6, dot6
@@ -112,6 +113,14 @@ def _add_laws(rule, work, i, q):
             work.E[i, j, k] += work.damp[j, i] * rule.slope[j, k + 1]
         if j > 0:
             work.E[i, j, j - 1] += work.stiff[j, i]
+
+
+@njit
+def _add_ends(rule, work, i, q):
+    """Add what the leads of strong efforts along the coordinate of link i do to E (q, q)."""
+    for j in range(q):
+        for k in range(q):
+            work.E[i, j, k] += work.ends.along[j, i] * rule.top[k + 1]
 
 
 @njit
@@ -221,6 +230,8 @@ def eliminate(plan, ws, tree, closures, rule, work, h):
             _own_blocks(tree, rule, work, h, i)
         else:
             work.D[i] = 0.0
+    if work.ends.any[0]:
+        damp_blocks(plan, tree, rule, work)
     if closed:
         start_fills(plan, tree, closures, rule, work)
         if closures.rated.size:
@@ -235,6 +246,8 @@ def eliminate(plan, ws, tree, closures, rule, work, h):
             _write_link_blocks(tree, work, i, q)
             if tree.along.size:
                 _add_laws(rule, work, i, q)
+                if work.ends.any[0]:
+                    _add_ends(rule, work, i, q)
                 if work.internal.by_link.shape[0] > 0:
                     _add_internals(work, i, q)
             if closed:

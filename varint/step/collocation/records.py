@@ -60,6 +60,11 @@ class NodeRule(CompiledRecord):
     combined: Annotated[Float2, "q s"]  # of conditions on rates, see collocation/conditions_on_rates.py
     ahead: Annotated[Float3, "s q past"]  # d: values at the nodes after the first by the last s + d of the past nodes
     furthest: Annotated[Float1, "1"]  # rad, that a step may turn a link
+    high: Annotated[Float1, "s"]  # Legendre's polynomials of degrees s - 1 and ...
+    low: Annotated[Float1, "s"]  # ... s - 2 at the nodes, and of strong efforts (end_rates.py):
+    lead: Annotated[Float1, "s"]  # share of the part of degree s - 2 of a rate by which it leads
+    spread: Annotated[Float1, "s"]  # shares of the rates at the nodes in that part
+    top: Annotated[Float1, "s"]  # derivatives of that part by the places at the nodes, in a step of length one
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +146,34 @@ class TouchWork(CompiledRecord, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
+class EndRateWork(CompiledRecord, writable=True):
+    """Strong efforts of a step (collocation/end_rates.py); twists and wrenches of loads in world axes."""
+
+    active: Annotated[Bool1, "1"]  # whether any effort may be strong in the run ...
+    any: Annotated[Bool1, "1"]  # ... any is in the step ...
+    used: Annotated[Bool1, "1"]  # ... or was in a step before
+    mean: Annotated[Float1, "led_sums"]  # parts of degree s - 2 of rates
+    by_rate: Annotated[Float1, "led_sums"]  # derivatives of strong efforts at the node at hand by their rates
+    apart: Annotated[Float2, "2 led_sums"]  # rates of the momenta at both ends less those of the polynomials
+    high: Annotated[Float1, "led_laws"]  # impulses of strong laws at the nodes, times `NodeRule.high` ...
+    low: Annotated[Float1, "led_laws"]  # ... and times `NodeRule.low`
+    led: Annotated[Bool1, "led_loads"]  # which loads are strong
+    load_mean: Annotated[Float2, "led_loads 6"]  # of loads what `mean` and the others are of laws
+    load_apart: Annotated[Float3, "2 led_loads 6"]
+    load_high: Annotated[Float2, "led_loads 6"]
+    load_low: Annotated[Float2, "led_loads 6"]
+    load_by_rate: Annotated[Float4, "s led_loads 6 3"]  # derivatives by the velocity, by the angular velocity
+    by_velocity: Annotated[Float2, "6 6"]
+    carrier: Annotated[Int1, "led_sums"]  # the body of a strong sum with the world that has no row, -1 for none
+    gradient: Annotated[Float3, "s led_sums 6"]  # its gradient at the nodes, world axes, ...
+    world_by_value: Annotated[Float2, "s led_sums"]  # ... and derivatives of its impulses by its values, ...
+    world_by_rate: Annotated[Float2, "s led_sums"]  # ... by its rates, ...
+    world_by_mean: Annotated[Float2, "s led_sums"]  # ... and by the part of degree s - 2 of these
+    along: Annotated[Float2, "s led_links"]  # of impulses along links by the parts of degree s - 2
+    by_row: Annotated[Float2, "s led_rows"]  # of impulses of rows
+
+
+@dataclass(frozen=True, eq=False)
 class NodeWorkspace(CompiledRecord, writable=True):
     """Work arrays of collocation steps; q = s - 1. Wrenches (force, torque), motions (shift, turn), world axes."""
 
@@ -182,6 +215,7 @@ class NodeWorkspace(CompiledRecord, writable=True):
     internal: InternalWork
     paths: PathNodeWork
     touch: TouchWork
+    ends: EndRateWork
     power: Annotated[Float1, "ne"]  # of their elements, W
     stiff: Annotated[Float2, "s nl"]  # derivative of `open` at a node by the coordinate there, of laws along it
     damp: Annotated[Float2, "s nl"]  # the same by its rate, over the step

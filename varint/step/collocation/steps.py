@@ -36,6 +36,7 @@ from varint.step.collocation.closures import (
 from varint.step.collocation.conditions_on_rates import measure_rates
 from varint.step.collocation.efforts import finish_nodes, is_pushed, push_nodes, take_loads
 from varint.step.collocation.elimination import eliminate, solve_turns
+from varint.step.collocation.end_rates import choose_ends, finish_ends
 from varint.step.collocation.friction import finish_friction, rub_nodes
 from varint.step.collocation.internal_variables import return_internals, settle_internals, start_internals
 from varint.step.collocation.path_masses import push_paths, solve_paths
@@ -345,7 +346,7 @@ def finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
     if ws.efforts.state.size:
         settle_internals(plan, ws, tree, rule, work, given, h)
     if is_pushed(plan, work):
-        finish_nodes(plan, ws, tree, rule, work, given, h)
+        finish_nodes(plan, ws, tree, closures, rule, work, given, h)
     finish_closures(plan, ws, closures, work, rates)
     if closures.rubs.size:
         finish_friction(plan, ws, tree, closures, rule, work, h)
@@ -363,6 +364,8 @@ def finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
     follow_products(plan, ws, work.body_position[0], work.body_rotation[0])
     for b in range(tree.link.size):  # each step: the sign does not depend on which nodes are recorded
         write_quaternion(work.rotation[0, tree.link[b]], ws.quat[0, b])
+    if work.ends.any[0]:
+        finish_ends(plan, ws, tree, work)
 
 
 @njit
@@ -445,6 +448,8 @@ def march_nodes(
     if steps == 0:
         _record(plan, ws, tree, work, (position[0], quat[0], velocity[0], energy_work[0], state[0]))
     for step in range(steps):
+        if work.ends.active[0]:
+            choose_ends(plan, ws, tree, work, h)
         predict(rule, work)
         at = min(step, inputs.shape[1] - 1)
         given = inputs[0, at]

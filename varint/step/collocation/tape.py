@@ -5,6 +5,7 @@ from typing import Annotated
 
 from varint.base.numba import CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, copy_spans, natural, njit
 from varint.step.collocation.efforts import take_loads
+from varint.step.collocation.end_rates import choose_ends
 from varint.step.collocation.records import ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.collocation.steps import finish_step, predict, return_to_start, solve_step, start_poses
 from varint.step.newton import CONVERGED
@@ -110,6 +111,8 @@ def march_taped(
     work.is_given[0] = loads.shape[0] > 0
     start_poses(plan, ws, tree, closures, work, inputs[0, 0, 0])
     for step in range(steps):
+        if work.ends.active[0]:
+            choose_ends(plan, ws, tree, work, h)
         predict(rule, work)
         at = natural(min(step, inputs.shape[1] - 1))
         given = inputs[0, at]
