@@ -15,6 +15,7 @@ import re
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"  # before numpy is imported: all methods run in one thread
@@ -57,16 +58,22 @@ def main(arguments: list[str]) -> int:
         text = json.dumps({"machine": machine(), "seconds": seconds, "measured": measured}, indent=1)
         (folder / f"{name}.json").write_text(text + "\n")
         Console().print(f"[bold]{name}[/bold] {seconds:g} s: {experiments[name].seen(measured)}")
+        draw(experiments[name], json.loads(text)["measured"], folder)
     held = {name: json.loads(path.read_text()) for name in experiments if (path := folder / f"{name}.json").is_file()}
-    for name in held if DRAW in names or not names else [name for name in held if name in names]:
-        figure = Figure(figsize=SIZE, layout="constrained")
-        experiments[name].draw(held[name]["measured"], figure)
-        figure.savefig(folder / f"{name}.png", dpi=DPI)
-        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-        Console().print(f"drawn: {folder / name}.png, .svg; its figures are in {name}.json", soft_wrap=True)
+    for name in held if DRAW in names else ():
+        draw(experiments[name], held[name]["measured"], folder)
     (folder / "report.md").write_text(page(experiments, held))
     Console().print(f"written: {folder / 'report.md'}", soft_wrap=True)
     return 0
+
+
+def draw(experiment: Any, measured: Any, folder: Path) -> None:
+    """Write the picture of what an experiment measured."""
+    figure = Figure(figsize=SIZE, layout="constrained")
+    experiment.draw(measured, figure)
+    figure.savefig(folder / f"{experiment.name}.png", dpi=DPI)
+    figure.savefig(folder / f"{experiment.name}.svg", metadata={"Date": None})
+    Console().print(f"drawn: {folder / experiment.name}.png, .svg; its figures are in the .json", soft_wrap=True)
 
 
 def machine() -> dict[str, str]:

@@ -128,6 +128,9 @@ class JointDamper(JointResistance):
 class JointFriction(JointResistance):
     """Dry friction of a joint coordinate: ``effort`` (N m or N) against the motion, as tanh(rate / ``smoothing``).
 
+    So a joint creeps under less than the ``effort``, under half of it at 0.55 ``smoothing`` (rad/s or m/s): a smaller
+    one holds better.
+
     Of a ball joint whose ``coordinate`` is not named it is friction about each of the three axes of body b by itself,
     as that of MuJoCo's ball joints: up to ``effort`` about each. Its effort as one number then has no meaning.
     """
