@@ -200,6 +200,16 @@ def test_single_files(loop, tree, tmp_path):
 
 
 @pytest.mark.slow
+def test_the_key_of_many_methods_leaves_the_panels_their_height(tree):
+    several = [replace(tree.series[0], name=f"method {k}") for k in range(7)]
+    figure = replace(tree, series=(*tree.series, *several)).plot()
+    figure.draw_without_rendering()
+    assert min(axes.get_position().height * figure.get_figheight() for axes in figure.axes if axes.axison) > 1.5  # in
+    (key,) = (axes.get_legend() for axes in figure.axes if axes.get_legend())
+    looks = [(line.get_color(), line._dash_pattern) for line in key.get_lines()]
+    assert len(set(map(str, looks))) == len(looks) > 9
+
+
 def test_progress_names_every_run():
     told = []
     comparison = vi.compare(

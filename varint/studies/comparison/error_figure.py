@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from varint.drawing.axes import set_font_sizes, style_axes
 from varint.drawing.picture import Picture
-from varint.drawing.style import COLOURS, FAINT, INK, LINES, SMALL, TINY, TITLE
+from varint.drawing.style import FAINT, INK, SMALL, TINY, TITLE, line
 from varint.studies.comparison.series import Series
 from varint.views.curves import BINS, envelope, typical
 
@@ -26,6 +26,7 @@ FLOOR = 1e-18  # m; a logarithmic axis has no zero
 MOVED = 1e-9  # m; where no body moves as far, orientations are drawn in place of positions
 LINE = 0.1  # of the height of a panel
 SIZE, FOOT = (6.6, 8.4), 130  # in, letters
+BESIDE, KEY_LINE = 6, 0.38  # methods of a key beside the panels, and the height, in, of each below them
 REFERENCE: dict[str, Any] = {"color": FAINT, "linewidth": 1.0, "linestyle": (0, (1, 1))}
 
 
@@ -34,14 +35,19 @@ def draw(comparison: "Comparison", facts: dict[str, str]) -> Figure:
     reference, series = comparison.reference, comparison.series
     way = np.linalg.norm(reference.position - reference.position[0], axis=2).max()
     kind, unit = ("position", "m") if way > MOVED else ("orientation", "rad")
-    colours = {each: COLOURS[k % len(COLOURS)] for k, each in enumerate(series)}
+    colours = {each: line(k)["color"] for k, each in enumerate(series)}
 
-    figure = Picture(figsize=SIZE, layout="constrained")
-    *above, step, cost, key = figure.subplots(3, 2).flat
+    below = KEY_LINE * ((len(series) + 3) // 2) if len(series) > BESIDE else 0.0  # in, of a key below the panels
+    panels, share = [["a", "b"], ["c", "d"], ["e", "." if below else "key"]], [1.0, 1.0, 1.0]
+    figure = Picture(figsize=(SIZE[0], SIZE[1] + below), layout="constrained")
+    if below:
+        panels, share = [*panels, ["key", "key"]], [*share, 3.0 * below / SIZE[1]]
+    placed = figure.subplot_mosaic(panels, height_ratios=share)
+    *above, step, cost, key = (placed[name] for name in ("a", "b", "c", "d", "e", "key"))
     _over_time(above, comparison, kind, unit, colours)
     by_step = [each for each in series if each.parameter == "dt"]
     for each in by_step:
-        for name, style in STYLES.items() if len(by_step) == 1 else [(kind, "-")]:
+        for name, style in STYLES.items() if len(by_step) == 1 else [(kind, _style(comparison, each))]:
             _points(step, each.values, each, name, colours[each], style)
     for each in series:
         _points(cost, each.wall_time, each, kind, colours[each], _style(comparison, each))
@@ -60,7 +66,7 @@ def draw(comparison: "Comparison", facts: dict[str, str]) -> Figure:
         style_axes(axes)
         set_font_sizes(axes)
         axes.set_title(letter, loc="left", fontsize=TITLE, fontweight="bold", color=INK)
-    _key(key, comparison, kind, colours)
+    _key(key, comparison, kind, colours, 2 if below else 1)
     figure.suptitle(comparison.mechanism.name, fontsize=TITLE, fontweight="bold", color=INK).set_parse_math(False)
     text = "\n".join(textwrap.fill(f"{name}: {text_of_fact}", FOOT) for name, text_of_fact in facts.items())
     figure.supxlabel(text, fontsize=TINY, color=FAINT, x=0.01, ha="left").set_parse_math(False)
@@ -92,7 +98,7 @@ def _drawn_over_time(comparison: "Comparison") -> list[Series]:
 
 
 def _style(comparison: "Comparison", series: Series) -> Any:
-    return LINES[comparison.series.index(series) % len(LINES)]
+    return line(comparison.series.index(series))["linestyle"]
 
 
 def _curve(axes: Axes, t: np.ndarray, values: np.ndarray, look: Mapping[str, Any]) -> None:
@@ -134,7 +140,7 @@ def _paled(colour: str, k: int, count: int) -> tuple[float, ...]:
     return tuple(white + (1.0 - white) * part for part in to_rgb(colour))
 
 
-def _key(axes: Axes, comparison: "Comparison", kind: str, colours: Mapping[Series, str]) -> None:
+def _key(axes: Axes, comparison: "Comparison", kind: str, colours: Mapping[Series, str], columns: int) -> None:
     axes.set_axis_off()
     over_time = _drawn_over_time(comparison)
     lines = []
@@ -149,5 +155,5 @@ def _key(axes: Axes, comparison: "Comparison", kind: str, colours: Mapping[Serie
         lines.append(Line2D([], [], color=FAINT, linestyle="", marker="o", mfc="white", label="not fitted"))
     axes.legend(
         handles=lines, loc="upper left", frameon=False, fontsize=SMALL, title="a to c: pale to dark, coarse to fine",
-        title_fontsize=SMALL, alignment="left", labelspacing=0.8,
+        title_fontsize=SMALL, alignment="left", labelspacing=0.8, ncols=columns,
     )  # fmt: skip
