@@ -264,6 +264,7 @@ def _imported(mechanism: "Mechanism") -> list[ReportPart]:
 
 
 def _of_topology(mechanism: "Mechanism") -> list[Fact]:
+    from varint.base.display import count_text
     from varint.model.body import WORLD
 
     loops = []
@@ -272,7 +273,10 @@ def _of_topology(mechanism: "Mechanism") -> list[Fact]:
         loops.append({"from": top, "cut": [mechanism.joints[joint].name for joint in joints]})
     facts = [Fact("loops", "", loops)]
     for number, loop in enumerate(loops[:LISTED], 1):
-        facts.append(Fact("", f"loops {number}", f"from '{loop['from']}', cut at {', '.join(loop['cut'])}"))
+        count = count_text(len(loop["cut"]), "loop")
+        facts.append(
+            Fact("", f"loops, group {number}", f"{count} from '{loop['from']}', cut at {', '.join(loop['cut'])}")
+        )
     if len(loops) > LISTED:
         facts.append(Fact("", "loops", f"... {len(loops) - LISTED} more"))
     bodies, joints = len(mechanism.bodies), len(mechanism.joints)
