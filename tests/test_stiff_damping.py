@@ -10,6 +10,7 @@ import varint as vi
 from varint.model.rotation_vectors import rotation_matrix
 from varint.results.forces import forces_at
 from varint.results.stiff_damping import rates_of_steps, stiff_damping
+from varint.views.overlay import _thinned
 
 PUSH = 1.0  # N
 
@@ -141,3 +142,11 @@ def test_a_warning_names_the_damped_joint_where_nodes_are_left_out():
     run = two_rods(floor, compliance=1e-9, damping_time=1e-3)
     with pytest.warns(vi.SparseNodesWarning, match="compliance of joint 'h' has a damping time of 0.001 s.*every=1"):
         assert len(run[::3].force["floor"]) == 101
+
+
+@pytest.mark.slow
+def test_a_page_of_fewer_frames_has_the_forces_of_the_whole():
+    run = two_rods(vi.JointStop("floor", joint="g", lower=-0.1, upper=0.1), compliance=1e-9, damping_time=1e-3)
+    assert vi.show(run, frames=50).frames < len(run)  # without a warning about nodes that are left out
+    part = _thinned(run, 4)
+    assert np.array_equal(part.forces_along.load, run.forces_along.load[::4])

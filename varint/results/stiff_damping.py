@@ -96,6 +96,9 @@ def rates_of_steps(run: "RecordedMotion") -> Rates | None:
     return Rates(sums, rates)
 
 
+OF_WHOLE = "_forces_of_whole"  # attribute of a part of a run that has the forces of the whole, which are means
+
+
 def has_means(run: "RecordedMotion") -> bool:
     """Return whether forces are evaluated at mean rates over steps, see `rates_of_steps`."""
     settings = run.settings
@@ -114,6 +117,8 @@ def warn_of_shaking(run: "RecordedMotion") -> None:
     over the run, and its damping is more than SEEN of the largest elastic effort of such springs.
     """
     if "scheme" not in run.settings or run.order == 1 or len(run) < FEW or has_means(run):
+        return
+    if OF_WHOLE in vars(run):
         return
     dt, mechanism = run.settings["dt"], run.mechanism
     stiff = stiff_damping(mechanism, dt)

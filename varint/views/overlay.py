@@ -7,6 +7,7 @@ from typing import Any
 from varint.base.checks import of_type, sequence_of
 from varint.base.errors import ArgumentError
 from varint.results.recorded_motion import RecordedMotion
+from varint.results.stiff_damping import OF_WHOLE, has_means
 from varint.views.page import FRAMES, Page, check_page, checked_frames, page_data, page_text, stride
 from varint.views.web_frames import frames_data
 
@@ -35,7 +36,7 @@ def show(
     most, legend = checked_frames(frames), _names(runs, names)
     if path is not None:
         check_page(path)
-    chosen = [run[:: stride(len(run), most)] for run in runs]
+    chosen = [_thinned(run, stride(len(run), most)) for run in runs]
     first, *others = chosen
     data = page_data(first.mechanism, first, trace, plane) | {"frames": frames_data(first), "name": legend[0]}
     data["others"] = [_other(run, name) for run, name in zip(others, legend[1:], strict=True)]
@@ -49,6 +50,16 @@ def show(
     if path is not None:
         page.save(path)
     return page
+
+
+def _thinned(run: RecordedMotion, every: int) -> RecordedMotion:
+    """Return each ``every``-th node; forces that are means over steps stay those of the whole, which has all nodes."""
+    part = run[::every]
+    if every > 1 and has_means(run):
+        whole = run.forces_along
+        at_nodes = {name: values[::every] for name, values in whole._asdict().items() if name != "turns"}
+        vars(part).update({"forces_along": whole._replace(**at_nodes), OF_WHOLE: True})
+    return part
 
 
 def _other(run: RecordedMotion, name: str) -> dict[str, Any]:
