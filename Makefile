@@ -59,8 +59,8 @@ bench: $(READY)  ## every target of speed and memory, as a table
 bench-check: $(READY)  ## is this tree as fast as the commit before, or as SINCE=COMMIT? ratios of one run
 	$(BIN)/python benchmarks/check.py $(SINCE)
 
-report: $(READY)  ## the experiments of the sources and other simulators, or ONLY=NAME, run again into OUT=FOLDER; some 40 minutes
-	$(BIN)/python -m pip install --quiet --no-compile --editable ".[peers]"
+report: $(INSTALLED)  ## the experiments of the sources and other simulators, or ONLY=NAME, run again into OUT=FOLDER; some 40 minutes
+	$(if $(ONLY),,$(BIN)/python -m pip install --quiet --no-compile --editable ".[dev,peers]")
 	$(BIN)/python benchmarks/report $(ONLY) --out $(OUT)
 
 docs: $(READY)  ## what is generated (reference, schema of mechanism files, gallery, catalogue, benchmark problems), then the site; some minutes
