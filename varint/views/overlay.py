@@ -53,7 +53,7 @@ def show(
 
 
 def _thinned(run: RecordedMotion, every: int) -> RecordedMotion:
-    """Return each ``every``-th node; forces that are means over steps stay those of the whole, which has all nodes."""
+    """Return each ``every``-th node of a run, with the forces of the whole run where they are means over steps."""
     part = run[::every]
     if every > 1 and has_means(run):
         whole = run.forces_along
