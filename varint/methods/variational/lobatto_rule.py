@@ -88,7 +88,7 @@ def _ends(node: np.ndarray, weight: np.ndarray, slope: np.ndarray) -> tuple[np.n
     """Return the factors (s,) of strong efforts: ``high``, ``low``, ``lead``, ``spread`` and ``top`` of `NodeRule`."""
     s = len(node)
     high, low = (np.polynomial.legendre.legvander(2.0 * node - 1.0, s - 1)[:, n] for n in (s - 1, s - 2))
-    spread = (2 * s - 3) * weight * low
+    spread = (2 * s - 3) * weight * (low + high)  # with the part by P_s-1, which rates along turning directions have
     return high.copy(), low.copy(), -(s - 1) / (2 * s - 3) * high, spread, spread @ slope
 
 

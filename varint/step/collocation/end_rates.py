@@ -3,16 +3,18 @@
 With c_j the nodes, P_n Legendre's polynomials over the step, and the rate r_j along an effort at node j, an effort of
 strong damping acts at the rate
 
-    r_j - a P_s-1(c_j) r',    r' = (2 s - 3) sum_m b_m P_s-2(c_m) r_m,    a = (s - 1) / (2 s - 3)
+    r_j - a P_s-1(c_j) r',    r' = (2 s - 3) sum_m b_m (P_s-2 + P_s-1)(c_m) r_m,    a = (s - 1) / (2 s - 3)
 
-r' is the part of degree s - 2 of the rate. A momentum along a damper c on an inertia m is multiplied in a step by
+r' is the part of degree s - 2 of the rate, and (2 s - 3) / (s - 1) of the part of degree s - 1, which the term takes
+out: rates along a direction that turns have one, the velocities do not, so no damper could end it. Along a fixed
+direction a momentum along a damper c on an inertia m is multiplied in a step by
 Pade's approximant (s - 2, s - 1) of exp(-z), z = c h / m, as by Radau IIA with s - 1 nodes: at most exp(-1) for z >= 1,
 and zero in the limit. The order by these efforts is 2 s - 3. Which efforts are strong is chosen at the start of each
 step as at order 2 (damping/choice.py).
 
 The works of these efforts take the rates w_j = r_j + (A P_s-1(c_j) + B P_s-2(c_j)) / 2, where A and B are such that
-twice the correction brings the rates of the polynomials at both ends to those of the momenta there. For all efforts of
-constant slope the sum of works is then the change of the kinetic energy, whatever z is.
+twice the correction brings the rates of the polynomials at both ends to those of the momenta there. For efforts of
+constant slope along fixed directions the sum of works is then the change of the kinetic energy, for any z.
 """
 
 from varint.base.numba import indirect, natural, njit
