@@ -38,12 +38,10 @@ def draw(comparison: "Comparison", facts: dict[str, str]) -> Figure:
     colours = {each: line(k)["color"] for k, each in enumerate(series)}
 
     below = KEY_LINE * ((len(series) + 3) // 2) if len(series) > BESIDE else 0.0  # in, of a key below the panels
-    panels, share = [["a", "b"], ["c", "d"], ["e", "." if below else "key"]], [1.0, 1.0, 1.0]
     figure = Picture(figsize=(SIZE[0], SIZE[1] + below), layout="constrained")
-    if below:
-        panels, share = [*panels, ["key", "key"]], [*share, 3.0 * below / SIZE[1]]
-    placed = figure.subplot_mosaic(panels, height_ratios=share)
-    *above, step, cost, key = (placed[name] for name in ("a", "b", "c", "d", "e", "key"))
+    heights = [1.0, 1.0, 1.0, 3.0 * below / SIZE[1]]
+    placed = figure.subplot_mosaic("ab;cd;e.;kk" if below else "ab;cd;ek", height_ratios=heights[: 4 if below else 3])
+    *above, step, cost, key = (placed[name] for name in "abcdek")
     _over_time(above, comparison, kind, unit, colours)
     by_step = [each for each in series if each.parameter == "dt"]
     for each in by_step:
