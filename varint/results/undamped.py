@@ -1,4 +1,4 @@
-"""Motions along strong dampers that steps of a method do not end: it leaves most of their momentum, or turns it round.
+"""Warnings about strong dampers: a step leaves most of the momentum along them, or turns it round.
 
 A step multiplies the momentum along a damper by a rational function R of z = c dt / m. For symmetric methods R goes to
 1 or -1 with growing z: what a damper, or dry friction, should end at once then goes on for many steps.

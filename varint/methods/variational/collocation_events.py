@@ -185,6 +185,7 @@ class PartedStep:
         self.arrays = [array for _, array in role_arrays(march.work, STATE)]
         self.kept = [np.empty_like(array) for array in self.arrays]
         self.touches = self.plan.contacts.body.size > 0
+        self.part = 1.0  # the share of the step that was solved last, at whose ends ``watch.inputs`` are
         self.bracket: Bracket | None = None
         self.event: Bracket | None = None  # the one whose event acts next
 
@@ -240,8 +241,11 @@ class PartedStep:
             elif verdict != ACCEPTED:
                 self._back()
                 if verdict == AT_START:
+                    contact = int(search.limit[0]) - self.plan.limits.measure.size
                     self._act(False)
                     self._keep()
+                    if contact >= 0 and not self.ws.contacts.closed[contact]:
+                        least = 0.5 * part  # the same part would close it again
                 part = least
             else:
                 done = 1.0 if done + part > 1.0 - END else done + part
@@ -250,7 +254,7 @@ class PartedStep:
                     self._act(True)
                     size = 1.0
                 self._keep()
-                part, tried, pieces = 1.0, 0, pieces + 1
+                part, tried, pieces, looks = 1.0, 0, pieces + 1, 0
         self.counts[1] += pieces - 1
         return True
 
@@ -259,6 +263,7 @@ class PartedStep:
         march = self.march
         march.drop_start_values()
         status = march.take_part(self.width * done, self.width * part, self.counts)
+        self.part = part if status == CONVERGED else self.part
         seen, expected = march.work.meets.tolist()
         if status == CONVERGED and seen == UNRESOLVED:
             status = NOT_CONVERGED
@@ -303,6 +308,12 @@ class PartedStep:
             if margin > 0.0 or not (margin >= -1.0 or self.bracket.is_used_up):
                 search.limit[0] = -1
                 return AGAIN, self.bracket.high if self.bracket.is_used_up else self.bracket.crossing
+        if self.bracket is not None and self.bracket.kind == STICKS:
+            # the slip is at right angles to its direction at the start of the part, and not zero: it has turned
+            slip = self.march.work.touch.slip[self.bracket.contact]
+            if np.hypot(*slip) > SLOWLY * unit_of_length(self.plan.bodies.length[0]):
+                shorter, self.bracket, search.limit[0] = 0.5 * self.bracket.high, None, -1
+                return AGAIN, shorter
         margin, contact, kind = self._margin(1, part, None)
         if margin < -1.0 and search.changes[0] < MOST_CHANGES and not self._is_of(contact, kind):
             search.limit[0], search.changes[0] = -1, search.changes[0] + 1
@@ -348,7 +359,9 @@ class PartedStep:
         """Let closed contacts slide or stick at pose 0, at a ``share`` of the last part, see `settle_states`."""
         watch = self.march.watch
         assert watch is not None
-        settle_states(self.plan, self.ws, self.march.work, watch.inputs, 0, share, self.width * self.march.dt, slips)
+        settle_states(
+            self.plan, self.ws, self.march.work, watch.inputs, 0, share, self.width * self.march.dt * self.part, slips
+        )
 
     def _keep(self) -> None:
         """Keep the state at pose 0, where the next part starts, for `_back`."""

@@ -1,4 +1,4 @@
-"""Masses along paths in maximal coordinates: what steps do not know, and what collocation has of them."""
+"""Masses along paths in maximal coordinates: checks before a run, and the sizes of what collocation keeps of them."""
 
 import numpy as np
 

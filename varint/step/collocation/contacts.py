@@ -5,8 +5,9 @@ are those of the other steps (step/contacts/rows.py), at poses that are shown at
 met where the polynomial of its gap falls below zero.
 
 At the end of a step the law of contact and friction is solved for the accelerations. A closed contact lets go where the
-law finds it open, and one that sticks slips where it finds it sliding. One that slides sticks where its slip, by the
-momenta, passes zero. These are the events of closed contacts; each has a margin, which is zero there.
+law finds it open, and one that sticks slips where it finds it sliding. One that slides sticks where the component of
+its slip, by the momenta, along the direction at the start of the part passes zero, if the slip is zero there: else it
+has turned, and goes on in shorter parts. These are the events of closed contacts; each has a margin, zero there.
 """
 
 import math
@@ -156,7 +157,8 @@ def _margin(plan, ws, work, c, kind, least):
         along = slip[0] * slide[0] + slip[1] * slide[1]
         return along / (STOPPED * length_unit(plan))
     if mode == SLIDING:
-        return -unit * math.sqrt(own.rate[c, 1] ** 2 + own.rate[c, 2] ** 2) / plan.contacts.mobility[c]
+        moving = unit * math.sqrt(own.rate[c, 1] ** 2 + own.rate[c, 2] ** 2) / plan.contacts.mobility[c]
+        return -moving if moving > 1.0 else 2.0
     load = friction * own.z[c, 0] - math.sqrt(own.z[c, 1] ** 2 + own.z[c, 2] ** 2)
     return max(unit * load, 2.0)
 
@@ -303,9 +305,10 @@ def settle_states(
             continue
         starts = c == slips or _margin(plan, ws, work, c, SLIPS, least) < -1.0
         size = math.sqrt(own.z[c, 1] ** 2 + own.z[c, 2] ** 2)
-        if starts and plan.contacts.friction[c] > 0.0 and not slides(work, c) and size > 0.0:
+        pull = math.sqrt(own.rate[c, 1] ** 2 + own.rate[c, 2] ** 2)
+        if starts and plan.contacts.friction[c] > 0.0 and not slides(work, c) and size + pull > 0.0:
             for a in range(2):
-                work.touch.slide[c, a] = -own.z[c, 1 + a] / size
+                work.touch.slide[c, a] = -own.z[c, 1 + a] / size if size > 0.0 else own.rate[c, 1 + a] / pull
             begin_slip(ws, work, c, 0.0)
 
 

@@ -5,8 +5,8 @@ derivative of the polynomials through the poses (theory.md section 16).
 
 Newton's matrix has the derivative of a law along a measure between the two bodies of a joint of one coordinate, exact
 for that, and of all other laws between two bodies by rows (closures.py); of a length the change of the lever is left
-out. Derivatives of loads and of efforts with the world are omitted: each iteration then leaves a share of the error,
-about h^2 stiffness / mass.
+out. Derivatives of loads and of efforts with the world are omitted unless they are strong (`damp_blocks`): each
+iteration then leaves a share of the error, about h^2 stiffness / mass.
 """
 
 import math

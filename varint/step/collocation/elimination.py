@@ -133,7 +133,7 @@ def _add_internals(work, i, q):
 
 @njit
 def _invert(E, q):
-    """Replace E (q, q) by its inverse. Its leading minors are near those of S, which are not zero: no pivoting."""
+    """Replace E (q, q) by its inverse. Leading minors of S, with damping of any size too, are not zero: no pivoting."""
     for c in range(q):
         _clear_column(E, c, q)
 

@@ -9,8 +9,8 @@ direction at node 0 of that step in place of the one at node q the order falls t
 `note_slips` finds (contacts.py), acts along the direction where it belongs.
 
 Newton's matrix has the change of this impulse with z_j in the column of z_j, and its turning with the slip by an effort
-across this, -mu z_j / |slip| times the slip across. Where the slip passes zero within a step the direction is that from
-before, so that the end of such a step shows when it does.
+across this, -mu z_j / |slip| times the slip across. Where the slip passes zero within a step the direction stays on the
+line of the slip, pointing as before, so that the end of such a step shows when it does.
 """
 
 import math

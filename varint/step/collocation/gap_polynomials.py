@@ -4,6 +4,7 @@ from varint.base.numba import njit
 
 WHOLE, UNRESOLVED = 1.0, 0.0  # values of meets[0] that are no share: no event was seen; try a shorter step
 PULLS = 1e-3  # of the largest impulse of a row at the inner nodes, by weight: the least pulling one that counts
+SUNK = 0.1  # of the gap at the end of a step: how deep one that was zero at its start may be at a node within
 HALVINGS = 60  # bisections, down to round-off
 
 
@@ -11,7 +12,8 @@ HALVINGS = 60  # bisections, down to round-off
 def look_along(rule, gap, meets, q, touching):
     """Return whether the ``gap`` (s,) falls below -``touching``, m or rad, at a node or between two.
 
-    If it was open before, ``meets`` (2,) takes the share where that was seen, and that of its root.
+    If it was open before, ``meets`` (2,) takes the share where that was seen, and that of its root. If it was not, it
+    takes the share of a node where the gap is deep though it is open at the end, for a shorter step.
     """
     opened = gap[0] > touching
     for k in range(1, q + 1):
@@ -21,6 +23,8 @@ def look_along(rule, gap, meets, q, touching):
             expected = _root(rule, gap, rule.node[k - 1], share) if opened and share <= meets[0] else WHOLE
             if expected < WHOLE and (share < meets[0] or not 0.0 <= meets[1] < expected):
                 meets[0], meets[1] = share, expected
+            if beyond and not opened and -gap[k] > SUNK * gap[q] and gap[q] >= -touching and share < meets[0]:
+                meets[0], meets[1] = share, -1.0
             return True
         opened = opened or gap[k] > touching
     return False
