@@ -74,7 +74,10 @@ def place_closures(plan, ws, tree, closures, work, given, k):
 
 @njit(inline="always")
 def is_effort(plan, own, r):
-    """Whether row r stands for the derivative of an effort, and is no constraint; ``own``: the closures' arrays."""
+    """Whether row r of the plan stands for the derivative of an effort, and is no constraint.
+
+    ``own``: ``work.closures``, of which ``held`` (rows,) is read.
+    """
     return plan.rows.role[r] == EFFORT and not own.held[r]
 
 

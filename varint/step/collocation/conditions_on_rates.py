@@ -65,7 +65,10 @@ def fill_rates(plan: Plan, closures: ClosedLoops, rule: NodeRule, work: NodeWork
 
 @njit
 def fill_row(plan, rule, work, r):
-    """Write the derivatives of the conditions of row r to its fills, see `fill_rates`."""
+    """Write the derivatives of the q conditions of row r of the plan by motions at the nodes 1 .. q, see `fill_rates`.
+
+    To ``work.closures.lower`` (fills, q q, 6), one fill for each side that has a body of the loops; world axes.
+    """
     own, q = work.closures, rule.weight.size - 1
     for side in range(2):
         e, b = plan.loops.row_fill[r, side], natural(plan.measures.body[r, side])

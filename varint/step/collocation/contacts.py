@@ -46,7 +46,10 @@ def any_contact_closed(ws):
 
 @njit
 def _show_at_pose(ws, work, k):
-    """Copy the poses of the bodies at node k to the pose `SHOWN`."""
+    """Copy the poses of the bodies at node k, ``work.body_position`` (s, nb, 3) and ``body_rotation`` (s, nb, 3, 3).
+
+    To the pose `SHOWN` of ``ws.position`` (poses, nb, 3), m, and ``ws.rotation`` (poses, nb, 3, 3).
+    """
     for b in range(work.body_position.shape[1]):
         for a in range(3):
             ws.position[SHOWN, b, a] = work.body_position[k, b, a]
@@ -142,8 +145,10 @@ def _slip_of(plan, ws, c, velocity):
 def _margin(plan, ws, work, c, kind, least):
     """Return how far closed contact c is from an event of a ``kind``, in units of what counts; after `find_pushes`.
 
-    ``least``: N. Infinite for an event that it cannot have. Where the law finds a contact sticking it is so, however
-    forces are shared: the margin is then 2 at least.
+    ``least``: the force, N, that counts. A number: positive before the event, below -1 past it, infinite for one that
+    the contact cannot have. Where the law finds it sticking it is so, however forces are shared: then 2 at least.
+    Reads accelerations ``ws.contacts.rate`` (contacts, 3), m/s^2, forces ``z`` (contacts, 3), N, and of a contact that
+    slides ``work.touch.slip`` (contacts, 2), m/s, and ``slide`` (contacts, 2), its direction.
     """
     own, mode = ws.contacts, ws.contacts.mode[c]
     unit = 1.0 / least if least > 0.0 else 0.0
@@ -165,16 +170,17 @@ def _margin(plan, ws, work, c, kind, least):
 
 @njit
 def _least_margin(plan, ws, work):
-    """Return the least `_margin` of the closed contacts, infinite for none, its contact and kind; after `find_pushes`.
+    """Return the least `_margin` of the closed contacts, a number, its contact and kind, two integers.
 
-    Of a contact that lets go nothing else counts.
+    Infinite, -1 and LETS_GO for none. After `find_pushes`. Of a contact that lets go nothing else counts.
     """
     least, margin, first, of_kind = LEAST_FORCE * sum_of_forces(plan, ws), math.inf, -1, LETS_GO
     for kind in range(KINDS):
         for n in range(ws.contacts.near_count[0]):
             c = natural(ws.contacts.near[n])
-            if ws.contacts.closed[c] and _margin(plan, ws, work, c, kind, least) < margin:
-                margin, first, of_kind = _margin(plan, ws, work, c, kind, least), c, kind
+            own = _margin(plan, ws, work, c, kind, least) if ws.contacts.closed[c] else math.inf
+            if own < margin:
+                margin, first, of_kind = own, c, kind
         if margin < -1.0:
             break
     return margin, first, of_kind
@@ -206,7 +212,7 @@ def note_slips(plan: Plan, ws: Workspace, work: NodeWorkspace, pose: int) -> Non
 
 @indirect(seconds=1, what="hard contacts in collocation")
 def contact_changes(plan: Plan, ws: Workspace, work: NodeWorkspace, pose: int) -> bool:
-    """Return whether a closed contact is past an event at a pose; call after `note_slips` and `find_pushes` there."""
+    """Return whether a closed contact is past an event at a ``pose``, its number; after `note_slips`, `find_pushes`."""
     return _least_margin(plan, ws, work)[0] < -1.0
 
 

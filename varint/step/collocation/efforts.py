@@ -139,7 +139,10 @@ def note_along(plan, ws, tree, rule, work, h, j):
 
 @njit
 def _find_means(plan, ws, tree, closures, rule, work, given, h):
-    """Find the parts of degree s - 2 of all rates over the step, see end_rates.py."""
+    """Write the parts r' of all rates over a step of ``h`` s, see end_rates.py, to ``work.ends.mean`` (sums,).
+
+    Those of resistances to ``work.ends.load_mean`` (loads, 6). ``given`` (s, ne): inputs at the nodes.
+    """
     clear_ends(plan, ws, tree, closures, work)
     for j in range(rule.weight.size):
         evaluate_node(plan, ws, tree, rule, work, given, h, j)

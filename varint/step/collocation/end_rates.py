@@ -49,7 +49,7 @@ def choose_ends(plan: Plan, ws: Workspace, tree: LinkTree, work: NodeWorkspace, 
 
 @njit
 def clear_ends(plan, ws, tree, closures, work):
-    """Prepare the means of a pass over all nodes, and what is summed over them."""
+    """Clear what a pass over all nodes sums up in ``work.ends``: means (sums,), impulses (laws,), those of loads."""
     ends = work.ends
     _find_carriers(plan, ws, tree, closures, work)
     ends.mean[:] = 0.0
@@ -85,7 +85,7 @@ def _find_carriers(plan, ws, tree, closures, work):
 
 @njit
 def _keep_gradient(plan, ws, work, s, j):
-    """Keep the gradient of a strong sum with the world at node j."""
+    """Keep the gradient of strong sum s with the world at node j in ``work.ends.gradient`` (s, sums, 6), world axes."""
     b, out = natural(work.ends.carrier[s]), work.ends.gradient[j, s]
     out[:] = 0.0
     for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
@@ -97,7 +97,10 @@ def _keep_gradient(plan, ws, work, s, j):
 
 @njit
 def add_mean(plan, ws, rule, work, j):
-    """Add node j to the parts of degree s - 2 of all rates, and keep the rates at both ends; after `evaluate_node`."""
+    """Add node j to the parts r' of all rates, and keep the rates at both ends; after `evaluate_node`.
+
+    To ``work.ends``: ``mean`` (sums,) and ``apart`` (2, sums), of loads ``load_mean`` (loads, 6) and ``load_apart``.
+    """
     ends, last = work.ends, rule.weight.size - 1
     for s in range(ends.mean.size):
         rate = ws.efforts.sum_rate[s]
@@ -160,7 +163,10 @@ def lead_node(plan, ws, rule, work, h, j):
 
 @njit
 def _lead_load(plan, ws, work, n, j, lead):
-    """Let load n, a resistance, at node j act at the velocity that leads, and keep its derivatives by that."""
+    """Let load n, a resistance, at node j act at the velocity that leads by ``lead``, a number, times its mean.
+
+    Replaces its wrench in ``work.load`` (nb, 6); derivatives to ``work.ends.load_by_rate`` (s, loads, 6, 3).
+    """
     own, ends, b, e = ws.efforts, work.ends, natural(plan.loads.body[n]), plan.loads.element[n]
     R, ahead, mean = work.body_rotation[j, b], ws.damping.ahead, ends.load_mean[n]
     turn = add(turn_of(ws.velocity[b]), scale(lead, rotate_back(R, turn_of(mean))))
@@ -213,7 +219,10 @@ def damp_blocks(plan, tree, rule, work):
 
 @njit
 def sum_ends(plan, ws, rule, work, h, j):
-    """Add node j of a solved step to what works of strong efforts need; after `lead_node`."""
+    """Add node j of a solved step of ``h`` s to what works of strong efforts need; after `lead_node`.
+
+    To ``work.ends``: ``high`` and ``low`` (laws,), N s or N m s, of loads ``load_high`` and ``load_low`` (loads, 6).
+    """
     own, ends, share = ws.efforts, work.ends, h * rule.weight[j]
     for s in range(ends.mean.size):
         for f in range(natural(plan.laws.sum_law[s]), natural(plan.laws.sum_law[s + 1])):

@@ -17,7 +17,10 @@ def slides(work, c):
 
 @njit
 def hold_rows(ws, closures, work, c):
-    """Let the rows of contact c across its normal be constraints where it sticks in the step to come, or none."""
+    """Let both rows of contact c across its normal be constraints where it sticks in the step to come, or none.
+
+    To ``work.closures.held`` (rows,); clears ``gradient`` (s, rows, 2, 6) and ``by_rate`` (s, rows) of these rows.
+    """
     own, sticks = work.closures, ws.contacts.closed[c] and not slides(work, c)
     for a in range(1, 3):
         r = natural(closures.contact[c, a])
@@ -31,7 +34,11 @@ def hold_rows(ws, closures, work, c):
 
 @njit
 def keep_slip(plan, ws, work, c, first, second):
-    """Keep the slip, m/s, of contact c, which slides, and its direction, at the present node."""
+    """Keep the slip of contact c, which slides, at the present node: ``first`` and ``second``, m/s, along its plane.
+
+    To ``ws.contacts.slip`` (contacts, 2), and its direction to ``work.touch.slide`` (contacts, 2). A slip against the
+    direction, which is to end before, leaves the direction as it is.
+    """
     size = math.sqrt(first * first + second * second)
     slide = work.touch.slide[c]
     if first * slide[0] + second * slide[1] <= 0.0:  # it is to end before
@@ -44,6 +51,9 @@ def keep_slip(plan, ws, work, c, first, second):
 
 @njit
 def begin_slip(ws, work, c, size):
-    """Let the slip of contact c be along its direction; never zero, which stands for contacts that stick."""
+    """Let the slip of contact c, ``ws.contacts.slip`` (contacts, 2), be ``size``, m/s, along its direction.
+
+    Never zero, which stands for contacts that stick.
+    """
     for a in range(2):
         ws.contacts.slip[c, a] = max(size, SLOWEST) * work.touch.slide[c, a]
