@@ -462,3 +462,16 @@ def test_robot_with_joint_limits_is_compared(capsys):
     shown = capsys.readouterr().out
     assert "Differences from the reference" in shown
     assert "REDMAX dop853" in shown
+
+
+@pytest.mark.parametrize("rest", [0.0, 0.5])
+@pytest.mark.parametrize("integrator", ["bdf1", "sdirk2"])
+def test_a_gap_that_grows_and_falls_back_within_what_counts_as_closed(integrator, rest):
+    """It rises by 1.3e-13 m from -6e-12 m under 64 N: it was said to close and open again without end."""
+    stop = vi.JointStop("stop", joint="slide", lower=0.0, restitution=rest)
+    slide, body = vi.Prismatic("slide", "world", "b", axis=(0, 0, 1)), vi.Body("b", mass=1.0, inertia=np.eye(3))
+    mechanism = vi.Mechanism("held", [body], [slide], gravity=(0, 0, -64.0), forces=[stop])
+    state = mechanism.state(coordinates={"slide": -5.8e-12}, rates={"slide": 4e-6})
+    run = vi.redmax.simulate(mechanism, 5e-3, 1e-3, state=state, integrator=integrator)
+    assert np.abs(run.coordinates["slide"]).max() < 1e-11
+    assert run.force["stop"][1:] == pytest.approx(64.0, rel=1e-6)

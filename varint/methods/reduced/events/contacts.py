@@ -447,7 +447,8 @@ class ContactEvents:
         held = np.zeros(nl + self.points, dtype=np.bool_)
         returns = (was[both] | (closing & (both == number))) & (gap[both] < -TOUCHING * unit) & (both < nl)
         closed = hit.closed | (returns & ((S @ hit.z)[:K] <= slow))  # as `Stops` has it
-        parts = ~closed & (hit.rates[:K] > slow) & ((both >= nl) | (hit.rates[:K] < SLIGHT * unit))
+        slight = (hit.rates[:K] < SLIGHT * unit) | (closing & (both == number))
+        parts = ~closed & (hit.rates[:K] > slow) & ((both >= nl) | slight)
         if parts.any():  # rebounds lower than ``rest`` return at once: they would rock a body that comes to rest
             closed |= parts & rests(hit.z, hit.rates)
             self.look(t, q, rates)

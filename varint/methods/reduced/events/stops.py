@@ -186,7 +186,8 @@ class Stops:
         """Resolve the impact at the limits that touch at time ``t``; return its jump.
 
         Then hold the limits that stay in contact. ``limit``: number of the limit whose event was located, -1 for none;
-        if it is in contact, it is released without an impact. ``closing``: treat ``limit`` as having no restitution.
+        if it is in contact, it is released without an impact. ``closing``: treat ``limit`` as having no restitution. It
+        closes even where its gap grows at this instant, if it rises by less than `rest`: it falls back in the step.
         ``rates`` (nq,) is not modified. Raises Blocked if no motion obeys the limits.
         """
         e, was = self.equations, self.equations.held.copy()
@@ -263,7 +264,7 @@ class Stops:
         hit = solve_impacts(law, S_free, before[free], restitution[free], held, passing, rests, unit[free], arm)
         after, energy, closed = before.copy(), np.zeros(touching.size), np.zeros(touching.size, dtype=np.bool_)
         z[free], after[free], energy[free], closed[free] = hit
-        separating = ~closed & ~fixed & (after > slow) & (after < SLIGHT * unit)
+        separating = ~closed & ~fixed & (after > slow) & ((after < SLIGHT * unit) | (touching == closing))
         if separating.any():
             closed[free] |= separating[free] & rests(hit.z, hit.rates)
         back = np.where(gap < -TOUCHING * unit, -e.baumgarte * gap, 0.0)
