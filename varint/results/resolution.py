@@ -17,6 +17,7 @@ from varint.results.fast_spin import STAGGERED, fastest_spin
 from varint.results.held_damping import explain_controllers, is_held_motor, response_along
 from varint.results.node_watch import drift_of, open_bound, overlap_bound, overlaps_of
 from varint.results.recorded_motion import RecordedMotion
+from varint.results.slow_oscillation import slowest_oscillation
 
 MUCH_FINER = 8.0  # times shorter than the first step that was tried
 FINER_RTOL, LEAST_RTOL = 0.01, 1e-13  # times smaller tolerances are proposed, down to round-off
@@ -32,6 +33,10 @@ Trial = Callable[[float], Callable[[float], bool | None]]  # see varint.runs.ret
 MISSED = 0.25  # of its largest effort: smaller differences from it are not told
 ONE_STAGE = np.ones(1)  # of the schemes of orders 1 and 2
 SPUN = 3e-3  # of a turn that a step makes too far: less is not told
+SLOW = 0.01  # of its frequency that an oscillation lacks: less is not told
+EVEN = 1e-6  # steps that differ by more, relative, are adaptive
+STEPS_OF_PERIOD = 40  # where it lacks 0.2 %
+FEWEST = 5  # steps of a period in which order 4 lacks less than 0.2 %
 RESOLVED_TURN = 0.12  # rad in a step at order 2, whose excess is 0.24 %
 
 
@@ -53,7 +58,8 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None, trial: Trial |
     if not times.size:
         if "scheme" not in trajectory.settings or not dt:
             return None
-        return find_swinging(trajectory, dt) or find_alternating(trajectory, dt) or find_fast_spin(trajectory, dt)
+        watches = find_swinging, find_alternating, find_fast_spin, find_slow_oscillation
+        return next(filter(None, (watch(trajectory, dt) for watch in watches)), None)
     first, count = float(times[0]), times.size
     body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
     node = int(np.searchsorted(trajectory.t, first))
@@ -244,15 +250,42 @@ def find_fast_spin(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
     if spin is None or spin.excess < SPUN:
         return None
     mechanism, resolved = trajectory.mechanism, RESOLVED_TURN / (STAGGERED if trajectory.order == 1 else 1.0)
-    composed = USES["composed steps"].refuses
-    free = not any(traits & set(composed) for traits in mechanism.force_traits)
     message = (
         f"body '{mechanism.bodies[spin.body].name}' of '{mechanism.name}' spins at up to {spin.speed:.6g} rad/s,"
         f" {spin.turn:.3g} rad in a step of {dt:g} s. At order {trajectory.order} steps turn it {spin.excess:.2%}"
         " further than this angular velocity, and a precession is off by as much. Try"
-        f" dt = {resolved / spin.speed:.3g} s{', or order=4' if free else ''}"
+        f" dt = {resolved / spin.speed:.3g} s{', or order=4' if _is_composed(mechanism) else ''}"
     )
     return Unresolved(message, float(trajectory.t[0]), mechanism.bodies[spin.body].name)
+
+
+def find_slow_oscillation(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
+    """Return the `Unresolved` of a run at order 2 that oscillates, with most of its energy, too slowly by SLOW or more.
+
+    Reported if each node is recorded.
+    """
+    mechanism, times = trajectory.mechanism, trajectory.t
+    if trajectory.order != 2 or len(trajectory) < IN_A_ROW or not _has_each_node(trajectory):
+        return None
+    if np.ptp(np.diff(times)) > EVEN * dt:
+        return None
+    found = slowest_oscillation(trajectory, dt, SLOW)
+    if found is None or _is_prescribed(mechanism, trajectory.state(0)):
+        return None
+    steps, body = found.period / dt, mechanism.bodies[found.body].name
+    message = (
+        f"'{mechanism.name}' oscillates, body '{body}' most, with {steps:.3g} steps of {dt:g} s a period of"
+        f" {found.period:.3g} s. At order 2 springs swing {found.lag:.1%} too slow by that, a pendulum half as much too"
+        f" fast; the energy is right. Try dt = {found.period / STEPS_OF_PERIOD:.2g} s"
+        f"{', or order=4' if steps > FEWEST and _is_composed(mechanism) else ''}"
+    )
+    return Unresolved(message, float(times[0]), body)
+
+
+def _is_composed(mechanism: Mechanism) -> bool:
+    """Return whether the forces of a mechanism act in steps of order 4 and above."""
+    refused = set(USES["composed steps"].refuses)
+    return not any(traits & refused for traits in mechanism.force_traits)
 
 
 def find_swinging(trajectory: RecordedMotion, dt: float) -> Unresolved | None:

@@ -1,0 +1,92 @@
+"""Oscillations that are off in frequency, since steps of order 2 are long for them."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import varint as vi
+
+ORIGIN = (0, 0, 0)
+RATE = 10.0  # rad/s, of the load on its spring
+
+
+def load(damping=0.0, forces=(), gravity=ORIGIN):
+    body = vi.Body.box("load", (0.1, 0.1, 0.1), 1.0)
+    slide = vi.Prismatic("slide", "world", "load", point=ORIGIN, axis=(0, 0, 1))
+    spring = vi.TorsionSpring("spring", joint="slide", stiffness=RATE**2, damping=damping)
+    return vi.Mechanism("oscillator", [body], [slide], forces=[spring, *forces], gravity=gravity)
+
+
+def swung(turn, periods=12, mechanism=None, **options):
+    mechanism = mechanism or load()
+    state = mechanism.state(coordinates={"slide": 0.1})
+    return vi.simulate(mechanism, periods * 2 * np.pi / RATE, turn / RATE, state=state, **options)
+
+
+def lag_of(run):
+    """How much slower than it should the load swings, relative, by the times at which it passes zero upwards."""
+    x, t = run.coordinates["slide"].ravel(), run.t
+    up = np.flatnonzero((x[:-1] < 0) & (x[1:] >= 0))
+    passed = t[up] - x[up] * (t[up + 1] - t[up]) / (x[up + 1] - x[up])
+    return 1.0 - 2 * np.pi * (len(passed) - 1) / (passed[-1] - passed[0]) / RATE
+
+
+@pytest.mark.parametrize("turn", [0.4, 0.8, 2.0, 6.0])
+def test_a_load_that_swings_slow_is_named_with_what_it_lags(turn):
+    with pytest.warns(vi.UnresolvedWarning, match="body 'load' most") as told:
+        run = swung(turn, periods=60)
+    text = str(told[0].message)
+    assert float(text.split("springs swing ")[1].split("%")[0]) / 100 == pytest.approx(lag_of(run), rel=0.1)
+    assert ("order=4" in text) == (turn < 1.0)
+
+
+@pytest.mark.parametrize("options", [{"dt": None}, {"order": 4}])
+def test_what_the_warning_advises_resolves(options):
+    with pytest.warns(vi.UnresolvedWarning) as told:
+        swung(0.8)
+    dt = float(str(told[0].message).split("dt = ")[1].split(" s")[0])
+    run = swung(dt * RATE) if "dt" in options else swung(0.8, order=4)
+    assert abs(lag_of(run)) < 2.5e-3
+
+
+def test_a_chosen_step_resolves():
+    mechanism = load()
+    state = mechanism.state(coordinates={"slide": 0.1})
+    assert abs(lag_of(vi.simulate(mechanism, 6.0, "auto", order=2, state=state))) < 0.01
+
+
+def test_a_pendulum_swings_fast_by_half_of_what_is_told():
+    rod = vi.Body.rod("rod", ORIGIN, (0, 0, -1), 1.0)
+    mechanism = vi.Mechanism("swing", [rod], [vi.Revolute("slide", "world", "rod", point=ORIGIN, axis=(0, 1, 0))])
+    rate = np.sqrt(1.5 * 9.81)
+    with pytest.warns(vi.UnresolvedWarning, match="a pendulum half as much too fast") as told:
+        run = vi.simulate(mechanism, 40 / rate, 0.352 / rate, state=mechanism.state(coordinates={"slide": 0.01}))
+    lag = float(str(told[0].message).split("springs swing ")[1].split("%")[0]) / 100
+    assert 1.0 - (1.0 - lag_of(run)) * RATE / rate == pytest.approx(-lag / 2, rel=0.1)
+
+
+QUIET = {
+    "small beside the motion": lambda: swung(0.2),
+    "decays": lambda: swung(1.0, mechanism=load(damping=100.0)),
+    "bounces": lambda: swung(0.1, mechanism=load(forces=[vi.JointStop("stop", joint="slide", lower=-1e-3)])),
+    "rests": lambda: vi.simulate(load(), 1.0, 0.1),
+    "falls": lambda: vi.simulate(
+        vi.Mechanism("stone", [vi.Body.sphere("stone", 0.1, 1.0)], [vi.Free("free", "world", "stone")]), 1.0, 0.05
+    ),
+}
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_what_does_not_oscillate_is_not_named(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", vi.UnresolvedWarning)
+        QUIET[name]()
+
+
+def test_a_crank_that_turns_is_named_for_its_spin_alone():
+    arm = vi.Body.rod("arm", ORIGIN, (1, 0, 0), 1.0)
+    mechanism = vi.Mechanism("crank", [arm], [vi.Revolute("h", "world", "arm", point=ORIGIN, axis=(0, 0, 1))])
+    with pytest.warns(vi.UnresolvedWarning) as told:
+        vi.simulate(mechanism, 4.0, 0.05, state=mechanism.state(rates={"h": 8.0}))
+    assert ["spins" in str(each.message) for each in told] == [True]
