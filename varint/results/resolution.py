@@ -269,14 +269,14 @@ def find_slow_oscillation(trajectory: RecordedMotion, dt: float) -> Unresolved |
         return None
     if np.ptp(np.diff(times)) > EVEN * dt:
         return None
-    found = slowest_oscillation(trajectory, dt, SLOW)
-    if found is None or _is_prescribed(mechanism, trajectory.state(0)):
+    slow = slowest_oscillation(trajectory, dt, SLOW)
+    if slow is None or _is_prescribed(mechanism, trajectory.state(0)):
         return None
-    steps, body = found.period / dt, mechanism.bodies[found.body].name
+    steps, body = slow.period / dt, mechanism.bodies[slow.body].name
     message = (
         f"'{mechanism.name}' oscillates, body '{body}' most, with {steps:.3g} steps of {dt:g} s a period of"
-        f" {found.period:.3g} s. At order 2 springs swing {found.lag:.1%} too slow by that, a pendulum half as much too"
-        f" fast; the energy is right. Try dt = {found.period / STEPS_OF_PERIOD:.2g} s"
+        f" {slow.period:.3g} s. At order 2 springs swing {slow.lag:.1%} too slow by that, a pendulum half as much too"
+        f" fast; the energy is right. Try dt = {slow.period / STEPS_OF_PERIOD:.2g} s"
         f"{', or order=4' if steps > FEWEST and _is_composed(mechanism) else ''}"
     )
     return Unresolved(message, float(times[0]), body)

@@ -18,7 +18,7 @@ LEAST_WAY = 1e-9  # of the size of a part in a step, root mean square: smaller m
 
 
 class SlowOscillation(NamedTuple):
-    """How the bodies that a component of a mechanism consists of oscillate.
+    """Oscillation of the bodies that make up a component of a mechanism.
 
     body : number of the body with the largest part in it
     period : s, in the run
@@ -31,7 +31,7 @@ class SlowOscillation(NamedTuple):
 
 
 def slowest_oscillation(run: RecordedMotion, dt: float, least: float) -> SlowOscillation | None:
-    """Return what lags most, by ``least`` or more, in a run of order 2 in steps of ``dt``, s; None where nothing does.
+    """Return the oscillation of a run of order 2 in steps of ``dt``, s, that lags most, None if by less than ``least``.
 
     Each node of the run is recorded. Velocities that decay, or that turn with their body as those of a crank do, do not
     oscillate.
@@ -43,13 +43,13 @@ def slowest_oscillation(run: RecordedMotion, dt: float, least: float) -> SlowOsc
     momentum = np.einsum("nij,tnj->tni", inertia, spin)
     energy = mass * (velocity * velocity).sum(axis=-1) + (momentum * spin).sum(axis=-1)
     of_spin, in_world = _bent(momentum, spin), mass * _bent(velocity, velocity)
-    found = _largest_lag(run, dt, energy[1:-1], in_world + of_spin)
-    if found is None or found.lag < least:
+    oscillation = _largest_lag(run, dt, energy[1:-1], in_world + of_spin)
+    if oscillation is None or oscillation.lag < least:
         return None
     turning = np.einsum("tnji,tnj->tni", rotation_matrix(part.quat_wxyz), velocity)  # in body axes
     least_bent = np.minimum(in_world, mass * _bent(turning, turning))
-    found = _largest_lag(run, dt, energy[1:-1], least_bent + of_spin)
-    return None if found is None or found.lag < least else found
+    oscillation = _largest_lag(run, dt, energy[1:-1], least_bent + of_spin)
+    return None if oscillation is None or oscillation.lag < least else oscillation
 
 
 def _bent(momentum: np.ndarray, velocity: np.ndarray) -> np.ndarray:
@@ -58,7 +58,7 @@ def _bent(momentum: np.ndarray, velocity: np.ndarray) -> np.ndarray:
 
 
 def _largest_lag(run: RecordedMotion, dt: float, energy: np.ndarray, bent: np.ndarray) -> SlowOscillation | None:
-    """Return what lags most of the components that move, by v . M v and -v . M (second difference), (T - 2, nb).
+    """Return the oscillation that lags most, from v . M v and -v . M (second difference) of each body, (T - 2, nb).
 
     Their ratio is that of a node in the middle, by energy, so that impacts and jumps of velocities do not count.
     """
