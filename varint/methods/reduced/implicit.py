@@ -53,6 +53,9 @@ class Stages:
         ``integral`` (ns,): d of integrals. Newton's iteration; an increment after which the residual is larger is
         halved. ``along``: v and a (nq,) at the guess. With `exact` they are changed by the increments over s and s^2;
         nothing then cancels as s gets small.
+
+        The first iteration finds the multipliers themselves, the least where rows are redundant, and the others changes
+        of them: parts along redundant rows would otherwise pass from step to step, as a state that no node has.
         """
         inverse, free = self.inverse, ~self.equations.driven_columns
         whole = self.equations.coordinate_sizes(unit_of_length(self.equations.compiled.length))
@@ -63,7 +66,7 @@ class Stages:
         from_x, from_multiplier, before, share = x, self.multiplier, np.inf, 1.0
         first, moved = along if self.exact else None, np.zeros_like(step)  # x less the guess
         from_moved = moved
-        for _ in range(ITERATIONS):
+        for n in range(ITERATIONS):
             self.iterations += 1
             rates, second = np.where(free, (x - d) / s, given_rates), np.where(free, (x - c) / s**2, given_second)
             if first is not None:
@@ -84,8 +87,10 @@ class Stages:
             if not finite:
                 break
             A, G, C = A[np.ix_(free, free)], G[:, free], C[:, free]
-            step, change = solve_saddle(s * s * A, G, s * C, -s * s * tau[free], -s * sigma, sizes)
-            change = change / s**2
+            known = self.multiplier if n else np.zeros_like(self.multiplier)
+            load = tau[free] + (self.multiplier - known) @ G
+            step, change = solve_saddle(s * s * A, G, s * C, -s * s * load, -s * sigma, sizes)
+            change = change / s**2 + known - self.multiplier
             from_x, from_multiplier, before, share = x.copy(), self.multiplier, residual, 1.0
             x[free] += step
             if first is not None:

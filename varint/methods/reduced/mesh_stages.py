@@ -63,7 +63,7 @@ class MeshStages(Stages):
         x, multiplier = np.append(given_q, guess[nq:]), self.multiplier
         start, before, share = (x, multiplier), np.inf, 1.0
         step, change = np.zeros_like(x), np.zeros_like(multiplier)
-        for _ in range(ITERATIONS):
+        for n in range(ITERATIONS):
             self.iterations += 1
             rates, second = (x - d) / s, (x - c) / s**2
             rates[:nq], second[:nq] = (
@@ -71,7 +71,7 @@ class MeshStages(Stages):
             )
             inverse.free = np.array([x[nq:], rates[nq:], second[nq:]])
             tau, sigma = inverse.evaluate(t, x[:nq], rates[:nq], second[:nq], multiplier)
-            residual, increment = self._increment(s, tau, sigma, moves[:nq])
+            residual, increment = self._increment(s, tau, sigma, moves[:nq], multiplier * (n == 0))
             worse = (residual > GROWTH * before and np.abs(step).max() > LONG) or not np.isfinite(residual)
             if worse and np.isfinite(before) and share > SHORTEST:
                 share *= 0.5
@@ -87,9 +87,12 @@ class MeshStages(Stages):
         raise NotConverged
 
     def _increment(
-        self, s: float, tau: np.ndarray, sigma: np.ndarray, moves: np.ndarray
+        self, s: float, tau: np.ndarray, sigma: np.ndarray, moves: np.ndarray, anew: np.ndarray
     ) -> tuple[float, tuple[np.ndarray, np.ndarray] | None]:
-        """Return the size of the residuals, and Newton's changes of coordinates and multipliers, None if not finite."""
+        """Return the size of the residuals, and Newton's changes of coordinates and multipliers, None if not finite.
+
+        ``anew`` (m,): multipliers in ``tau`` that are found anew, see `Stages.solve`.
+        """
         inverse, missed = self.inverse, self.inverse.residual()
         if not (np.isfinite(tau).all() and np.isfinite(missed).all()):
             return np.inf, None
@@ -103,10 +106,10 @@ class MeshStages(Stages):
         pull = inverse.stiffness.mixed @ inverse.along_joints()[:, moves]
         followed = inverse.meshes.factors(inverse.stiffness.free, mass / s**2).solve(np.column_stack([pull, missed]))
         A = A[np.ix_(moves, moves)] - pull.T @ followed[:, :-1]
-        effort = tau[moves] - pull.T @ followed[:, -1]
         C, G = C[:, moves], G[:, moves]
+        effort = tau[moves] - pull.T @ followed[:, -1] + anew @ G
         of_joints, change = solve_saddle(s * s * A, G, s * C, -s * s * effort, -s * sigma, sizes)
         step = np.zeros(moves.size + missed.size)
         step[: moves.size][moves] = of_joints
         step[moves.size :] = -(followed[:, -1] + followed[:, :-1] @ of_joints)
-        return size, (step, change / s**2)
+        return size, (step, change / s**2 - anew)

@@ -20,6 +20,7 @@ from varint.results.inputs.courses import Course, Steady, cannot_start, starts_e
 from varint.step.limits.gaps import evaluate_gaps
 
 LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
+LARGEST_DRIFT = 1e-3  # of a loop at a node from which the integrator that made it goes on, in sizes of a part
 LARGEST_MISS = 1e-8  # of a prescribed motion in a state to start from, in sizes of a part
 LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss the prescribed one
 
@@ -30,7 +31,8 @@ def start_of(
     """Return q and qdot (nq,) of a `State` or `ReducedState`, in the charts of the equations.
 
     With the rates of ``motions``, which forces prescribe, by joint; motions at a constant rate start at the state. A
-    run goes on from a node of one by the same ``integrator`` with the velocities there, as far as rows have drifted.
+    run goes on from a node of one by the same ``integrator`` with the velocities there, as far as rows have drifted,
+    and with loops as open as its steps have left them.
     Raises StateError.
     """
     of_type(state, (State, ReducedState), "state", StateError)
@@ -44,8 +46,9 @@ def start_of(
     reduced = _driven(equations, reduce(equations.tree, equations.mechanism, state), motions)
     equations.start_turns(reduced.q, state.turns, state.memory)
     q, qdot = equations.in_charts(reduced.q, reduced.qdot)
-    _check_closed(equations, q, qdot, state)
-    if integrator and state.made_by == integrator:
+    goes_on = bool(integrator) and state.made_by == integrator
+    _check_closed(equations, q, qdot, state, LARGEST_DRIFT if goes_on else LARGEST_GAP)
+    if goes_on:
         return q, qdot
     return _meeting(equations, q, qdot)
 
@@ -110,8 +113,8 @@ def _driven(equations: Equations, reduced: ReducedState, motions: Mapping[str, C
     return ReducedState(q, moved.qdot)
 
 
-def _check_closed(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: State) -> None:
-    """Check that the joints of ``state`` are closed, which ``q`` does not show."""
+def _check_closed(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: State, drift: float) -> None:
+    """Check that the joints of ``state`` are closed, which ``q`` does not show; loops to ``drift`` sizes of a part."""
     length, slot = equations.compiled.length, equations.compiled.slot
     equations.place(q)
     equations.move(q, qdot)
@@ -120,11 +123,12 @@ def _check_closed(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: 
         length * np.abs(equations.rotation[slot] - rotation_matrix(state.quat_wxyz)).max(),
     ]
     joints = equations.closures.moved.start  # rows of joints and attachments come first
+    loops = 0.0
     if joints:
         rows = equations.closures.evaluate(equations.position, equations.rotation, equations.velocity)
-        gaps.append(np.abs(rows.value[:joints]).max())
-    if not max(gaps) <= LARGEST_GAP * length:
+        loops = np.abs(rows.value[:joints]).max()
+    if not (max(gaps) <= LARGEST_GAP * length and loops <= drift * length):
         raise StateError(
-            f"the state leaves a joint, an attachment or a constraint {max(gaps):.3g} m open: mechanism.assemble(state)"
-            " closes it"
+            f"the state leaves a joint, an attachment or a constraint {max(*gaps, loops):.3g} m open:"
+            " mechanism.assemble(state) closes it"
         )
