@@ -159,6 +159,8 @@ class InputKinks(MotionSum):
         if not count:
             self.names = [name for name, (size, kink) in self._slopes.items() if kink > MATTERS * size]
             return total
+        if not self._laws:
+            return total
         plan, functions, tape = self.run.compiled.plan, self.run.compiled.functions, self.run.tape
         ws = workspace(plan, 1, functions)
         for name, laws in self._laws.items():
@@ -188,9 +190,11 @@ class MotionKinks(MotionSum):
         return bool(self._laws)
 
     def _add(self, count: int, adjoint: LawGradient, total: float) -> float:
+        if not (count and self._laws):
+            return total
         compiled, by = self.run.compiled, adjoint.by
         ws = workspace(compiled.plan, 1, compiled.functions)
-        for f, s in self._laws if count else []:
+        for f, s in self._laws:
             for numbers in (by.value[:, s], by.rate[:, s]):
                 size, kink = kink_along(self.run, ws, by, f, numbers, count)
                 if kink > MATTERS * size:

@@ -30,9 +30,14 @@ class TapedMarch(CollocationMarch):
 
     def __init__(self, mechanism: Mechanism, state: State, s: int, dt: float, room: int, pushed: bool) -> None:
         super().__init__(mechanism, state, s, dt, MOST_STEPS)
-        self.sizes |= {"balls": self.tree.ball.size, "pushed": room if pushed else 0}
-        taped = workspace_sizes(self.compiled.plan, 1, 0, False)["taped_words"]
-        self.taped: StepTape = allocate(StepTape, self.sizes | {"steps": room, "taped_words": taped})
+        self.sizes |= {"balls": self.tree.ball.size}
+        self._pushed, self._words = pushed, workspace_sizes(self.compiled.plan, 1, 0, False)["taped_words"]
+        self.keep(room)
+
+    def keep(self, room: int) -> None:
+        """Keep up to ``room`` steps from now on, on a new tape."""
+        sizes = self.sizes | {"steps": room, "pushed": room if self._pushed else 0, "taped_words": self._words}
+        self.taped: StepTape = allocate(StepTape, sizes)
 
     def _solve(
         self, inputs: np.ndarray, loads: np.ndarray, steps: int, parts: int, h: float, stride: int,
@@ -137,19 +142,22 @@ class CollocationTape(MaximalTape):
         return allocate(Tape, workspace_sizes(plan, 1, steps * self._nodes_of_step, False) | {"taped_words": 0})
 
     def _sizes(self) -> tuple[int, int]:
-        run, plan, s = self._new_run(1), self.compiled.plan, self._nodes_of_step
+        self.run, plan, s = self._new_run(1), self.compiled.plan, self._nodes_of_step
+        self.is_fresh = True
         tapes, by = ([size_of(of(k)) for k in (0, 1)] for of in (self._tape, lambda k: by_numbers(plan, k * s)))
-        march = run.march
-        assert isinstance(march, TapedMarch)
-        stage = size_of(march.taped) + tapes[1] - tapes[0] + by[1] - by[0]
-        return Packing(run.checkpoint()).size + OBJECT, stage
+        stage = size_of(self.march.taped) + tapes[1] - tapes[0] + by[1] - by[0]
+        return Packing(self.run.checkpoint()).size + OBJECT, stage
 
     def _new_run(self, room: int) -> MaximalRun:
         march = TapedMarch(self.mechanism, self.first, self._nodes_of_step, self.dt, room, self._pushed)
         return LobattoRun(self.mechanism, march, self.first, self.steps, self.loads, self.commands)
 
     def _begin(self, layout: Layout) -> None:
-        self.run = self._new_run(layout.room)
+        if self.is_fresh:  # to make a march takes longer than many steps
+            self.march.keep(layout.room)
+        else:
+            self.run = self._new_run(layout.room)
+        self.is_fresh = False
         self.tape, self.links = self._tape(layout.room), []
         self.run.start()
 
