@@ -22,6 +22,7 @@ MOST_RATES = 30  # joints: of larger mechanisms rates are left out
 UNIT = 32767  # of a component of a quaternion or an arrow
 LEVELS = 65535  # of a curve
 FULL = 255  # of an activation
+BENT = 1e-3  # rad, and sizes of a part: how far lines between frames may be from the motion without velocities
 ARC_POINTS = 13  # of a line around a surface
 
 
@@ -58,6 +59,10 @@ def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
     ``low`` and ``high`` in 65535 steps, vectors are whole numbers over 32767 times their ``scale``; points of arcs are
     floats, activations bytes over 255. Of contacts there are the number in each frame, and the points and forces of all
     frames as floats, in the world. All are little-endian bytes in base64, frame by frame.
+
+    Where lines between frames would not show the motion there are ``velocities`` of bodies: 3 of the position, world,
+    and 3 angular ones, body axes, whole numbers over 32767 times ``scale``, m/s, and ``turning``, rad/s;
+    and ``strikes``, whether stops or contacts may change them at once.
     """
     curves = np.array([column.values for _, column in _curves(trajectory)])
     low, high = curves.min(axis=1, initial=np.inf), curves.max(axis=1, initial=-np.inf)
@@ -69,12 +74,32 @@ def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
         "t": encoded(trajectory.t, "<f8"),
         "position": encoded(trajectory.position, "<f4"),
         "quat": encoded(np.round(trajectory.quat_wxyz * UNIT), "<i2"),
+        "velocities": _velocities(trajectory),
         "curves": {"low": low.tolist(), "high": high.tolist(), "levels": encoded(levels, "<u2")},
         "arrows": [_arrows_data(arrows) for arrows in _arrows(trajectory)],
         "contacts": _contacts(trajectory),
         "arcs": encoded(_arcs(trajectory), "<f4"),
         "skins": encoded(_skins(trajectory), "<f4"),
         "activations": encoded(np.round(_activations(trajectory) * FULL), "<u1"),
+    }
+
+
+def _velocities(trajectory: RecordedMotion) -> dict[str, Any] | None:
+    """Return the velocities of the bodies at the nodes; None where lines between these show the motion."""
+    parts, sizes = (trajectory.velocity, trajectory.angular_velocity), (trajectory.mechanism.compiled.length, 1.0)
+    spacing = np.diff(trajectory.t)[:, None]
+    # m and rad, between chords and parabolas
+    chords = [0.125 * spacing * np.linalg.norm(np.diff(part, axis=0), axis=2) for part in parts]
+    if len(trajectory) > 1 and all((chord <= BENT * size).all() for chord, size in zip(chords, sizes, strict=True)):
+        return None
+    scales = [float(np.abs(part).max(initial=0.0)) or 1.0 for part in parts]
+    values = np.concatenate([part / scale for part, scale in zip(parts, scales, strict=True)], axis=2)
+    strikes = bool({"hard", "contacts"} & set().union(*trajectory.mechanism.force_traits))
+    return {
+        "scale": scales[0],
+        "turning": scales[1],
+        "strikes": strikes,
+        "values": encoded(np.round(values * UNIT), "<i2"),
     }
 
 

@@ -4,10 +4,53 @@
 
 const ARC_POINTS = 13; // of each piece of a line around a surface
 const SMOOTH = Math.cos(0.5); // of half the angle: bodies that turn further from frame to frame are not shown between
+const FURTHEST = 2.5; // rad from frame to frame, where velocities say how bodies turn
+const AGREE = 0.1; // of the speeds at both ends: how far the mean speed may be from their mean, without an impact, ...
+const FASTEST = 0.12; // ... or of the largest so far of the body, which matters where it turns back
+const STILL = 1e-9; // m or rad, of a motion that is none
+const ALONE = 0; // how the motion from a frame to the next is shown: the frames alone, ...
+const STRAIGHT = 1; // ... on a line, ...
+const CURVED = 2; // ... or on the cubic curve that has the velocities of both frames
+const PIECES = 8; // of the path of a point from frame to frame on such curves
 
 function decoded(text, Kind) {
   const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
   return new Kind(bytes.buffer);
+}
+
+// How far a motion over h seconds is from that of the mean of both rates.
+function apart(motion, first, last, h) {
+  return Math.hypot(...[0, 1, 2].map((k) => motion[k] - 0.5 * h * (first[k] + last[k])));
+}
+
+// How far that may be where nothing strikes; ``fastest``: the largest speed of the body.
+function allowed(first, last, fastest, h) {
+  return h * Math.max(AGREE * (Math.hypot(...first) + Math.hypot(...last)), FASTEST * fastest) + STILL;
+}
+
+function cross(a, b) {
+  return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+}
+
+// The rotation vector, rad, from the quaternion at place a of q to that at b, in axes of the first.
+function rotationVector(q, a, b) {
+  const [w, x, y, z] = [q[a], -q[a + 1], -q[a + 2], -q[a + 3]];
+  const [W, X, Y, Z] = [q[b], q[b + 1], q[b + 2], q[b + 3]];
+  const real = w * W - x * X - y * Y - z * Z;
+  const part = [w * X + x * W + y * Z - z * Y, w * Y - x * Z + y * W + z * X, w * Z + x * Y - y * X + z * W];
+  const sine = Math.hypot(...part);
+  const sign = real < 0 ? -1 : 1;
+  const factor = sine > STILL ? (sign * 2 * Math.atan2(sine, Math.abs(real))) / sine : 2 * sign;
+  return part.map((each) => factor * each);
+}
+
+// The rate of a rotation vector at an angular velocity in axes of the turned body.
+function rateOf(turn, velocity) {
+  const angle = Math.hypot(...turn);
+  const bend = angle > 1e-3 ? 1 / (angle * angle) - (1 + Math.cos(angle)) / (2 * angle * Math.sin(angle)) : 1 / 12;
+  const once = cross(turn, velocity);
+  const twice = cross(turn, once);
+  return [0, 1, 2].map((k) => velocity[k] + 0.5 * once[k] + bend * twice[k]);
 }
 
 class Motion {
@@ -32,7 +75,11 @@ class Motion {
     this.arcs = new Float32Array(0); // 3 a point of the lines around surfaces, and frame
     this.skins = new Float32Array(0); // 3 a vertex of a surface that is deformed, and frame
     this.activations = new Uint8Array(0); // one a line that has one, and frame
-    this.smooth = new Uint8Array(0); // whether frame and next can be shown between
+    this.velocity = new Float32Array(0); // 6 a body and frame: m/s, world, and rad/s, body axes; empty without these
+    this.fastest = new Float32Array(2 * this.bodies); // m/s and rad/s, of each body, so far
+    this.smooth = new Uint8Array(0); // how the motion from each frame to the next is shown
+    this.strikes = false; // whether velocities may jump
+    this.pieces = 1; // of the path of a point from frame to frame
     this.arrows = new Map(); // what: {unit, width, values, largest, typical}
   }
 
@@ -45,6 +92,7 @@ class Motion {
     this.position = this.grown(this.position, 3 * this.bodies, decoded(chunk.position, Float32Array), before);
     const whole = decoded(chunk.quat, Int16Array);
     this.quat = this.grown(this.quat, 4 * this.bodies, Float32Array.from(whole, (part) => part / 32767), before);
+    this.addVelocities(chunk.velocities, before, chunk.count);
     this.curves = this.grown(this.curves, this.curveCount, this.curvesOf(chunk), before);
     this.arcs = this.grown(this.arcs, this.arcWidth, decoded(chunk.arcs, Float32Array), before);
     this.skins = this.grown(this.skins, this.skinWidth, decoded(chunk.skins, Float32Array), before);
@@ -52,7 +100,10 @@ class Motion {
     for (const each of chunk.arrows) this.addArrows(each, before, chunk.count);
     this.addContacts(chunk.contacts, before);
     this.smooth = this.grown(this.smooth, 1, new Uint8Array(chunk.count), before);
-    for (let i = Math.max(0, before - 1); i + 1 < this.count; i++) this.smooth[i] = this.isSmooth(i) ? 1 : 0;
+    for (let i = Math.max(0, before - 1); i + 1 < this.count; i++) {
+      this.smooth[i] = this.shownBetween(i);
+      if (this.smooth[i] === CURVED) this.pieces = PIECES;
+    }
   }
 
   grown(array, width, more, before) {
@@ -64,6 +115,62 @@ class Motion {
     }
     found.set(more, before * width);
     return found;
+  }
+
+  // Velocities of a chunk that has some; NaN in the frames of a chunk without.
+  addVelocities(chunk, before, count) {
+    if (!chunk && !this.velocity.length) return;
+    const width = 6 * this.bodies;
+    const old = this.velocity.length;
+    const whole = chunk ? decoded(chunk.values, Int16Array) : null;
+    if (chunk) this.strikes = chunk.strikes;
+    const more = new Float32Array(width * count).fill(NaN);
+    if (whole) more.forEach((_, k) => (more[k] = (whole[k] / 32767) * (k % 6 < 3 ? chunk.scale : chunk.turning)));
+    for (let k = 0; k < more.length; k += 3) {
+      const part = (k / 3) % (2 * this.bodies);
+      this.fastest[part] = Math.max(this.fastest[part], Math.hypot(more[k], more[k + 1], more[k + 2]) || 0);
+    }
+    this.velocity = this.grown(this.velocity, width, more, before);
+    if (!old) this.velocity.fill(NaN, 0, width * before);
+  }
+
+  // How the motion from frame i to the next is shown. The velocities say whether there is an impact between.
+  shownBetween(i) {
+    const straight = this.isSmooth(i) ? STRAIGHT : ALONE;
+    if (!this.velocity.length) return straight;
+    const h = this.t[i + 1] - this.t[i];
+    let curved = true;
+    for (let k = 0; k < this.bodies; k++) {
+      const between = this.between(i, k, h);
+      if (!(between.known && h > 0)) return straight;
+      const { moved, turned, v, w, u, x } = between;
+      if (Math.hypot(...turned) > FURTHEST || apart(turned, u, x, h) > 1) return ALONE; // or turns that nobody counted
+      if (!this.strikes) continue;
+      const [fast, turning] = this.fastest.subarray(2 * k, 2 * k + 2);
+      curved = curved && apart(moved, v, w, h) < allowed(v, w, fast, h) && apart(turned, u, x, h) < allowed(u, x, turning, h);
+    }
+    return curved ? CURVED : straight;
+  }
+
+  // Of a body: what it moves (m) and turns (rad, axes at frame i) to the next frame, and the rates of both at both ends.
+  between(i, body, h) {
+    const p = this.position;
+    const a = 3 * (i * this.bodies + body);
+    const b = a + 3 * this.bodies;
+    const c = 6 * (i * this.bodies + body);
+    const d = c + 6 * this.bodies;
+    const at = this.velocity;
+    const turned = rotationVector(this.quat, 4 * (i * this.bodies + body), 4 * ((i + 1) * this.bodies + body));
+    return {
+      known: Number.isFinite(at[c]) && Number.isFinite(at[d]),
+      h,
+      moved: [p[b] - p[a], p[b + 1] - p[a + 1], p[b + 2] - p[a + 2]],
+      turned,
+      v: at.subarray(c, c + 3),
+      w: at.subarray(d, d + 3),
+      u: at.subarray(c + 3, c + 6),
+      x: rateOf(turned, at.subarray(d + 3, d + 6)),
+    };
   }
 
   curvesOf(chunk) {
@@ -164,6 +271,10 @@ class Motion {
 
   // Into position and quaternion (three.js) of a body.
   pose(body, { frame, share }, position, quaternion) {
+    if (share && this.smooth[frame] === CURVED) {
+      this.curvedPose(body, frame, share, position, quaternion);
+      return;
+    }
     const p = this.position;
     const a = 3 * (frame * this.bodies + body);
     const b = share ? a + 3 * this.bodies : a;
@@ -175,6 +286,22 @@ class Motion {
     const on = dot < 0 ? -share : share;
     const mixed = [0, 1, 2, 3].map((k) => (1 - share) * q[c + k] + on * q[d + k]);
     quaternion.set(mixed[1], mixed[2], mixed[3], mixed[0]).normalize();
+  }
+
+  // The same, on cubic curves of position and rotation vector.
+  curvedPose(body, frame, share, position, quaternion) {
+    const { h, moved, turned, v, w, u, x } = this.between(frame, body, this.t[frame + 1] - this.t[frame]);
+    const rest = 1 - share;
+    const end = share * share * (3 - 2 * share);
+    const [first, last] = [h * share * rest * rest, -h * share * share * rest];
+    const a = 3 * (frame * this.bodies + body);
+    position.set(...[0, 1, 2].map((k) => this.position[a + k] + end * moved[k] + first * v[k] + last * w[k]));
+    const turn = [0, 1, 2].map((k) => end * turned[k] + first * u[k] + last * x[k]);
+    const angle = Math.hypot(...turn);
+    const factor = angle > STILL ? Math.sin(0.5 * angle) / angle : 0.5;
+    const c = 4 * (frame * this.bodies + body);
+    const by = quaternion.clone().set(factor * turn[0], factor * turn[1], factor * turn[2], Math.cos(0.5 * angle));
+    quaternion.set(this.quat[c + 1], this.quat[c + 2], this.quat[c + 3], this.quat[c]).multiply(by).normalize();
   }
 
   curve(number, { frame, share }) {

@@ -450,12 +450,15 @@ const points = [
 const TRACE_COLOURS = ["#b5391e", "#222222", ...data.colours];
 
 function traceWay(trace) {
-  const way = new Float32Array(3 * motion.count);
+  const pieces = motion.pieces;
+  const count = (motion.count - 1) * pieces + 1;
+  const way = new Float32Array(3 * count);
   const quaternion = new THREE.Quaternion();
   const point = vector(trace.point);
-  for (let frame = 0; frame < motion.count; frame++) {
-    motion.pose(trace.body, { frame, share: 0 }, someA, quaternion);
-    someB.copy(point).applyQuaternion(quaternion).add(someA).toArray(way, 3 * frame);
+  for (let place = 0; place < count; place++) {
+    const frame = Math.floor(place / pieces);
+    motion.pose(trace.body, { frame, share: motion.smooth[frame] ? (place % pieces) / pieces : 0 }, someA, quaternion);
+    someB.copy(point).applyQuaternion(quaternion).add(someA).toArray(way, 3 * place);
   }
   return way;
 }
@@ -465,6 +468,7 @@ function makeTrace(trace) {
   if (motion.count < 2) return;
   const way = Array.from(traceWay(trace));
   const colour = new THREE.Color(trace.colour);
+  trace.pieces = motion.pieces;
   trace.whole = thickLine(way, colour.clone().lerp(new THREE.Color(0xffffff), 0.7), 1.2);
   trace.sofar = thickLine(way, colour, 2.4);
   trace.dot = new THREE.Mesh(new THREE.SphereGeometry(0.9 * size, 16, 12), new THREE.MeshBasicMaterial({ color: colour }));
@@ -489,11 +493,12 @@ function chooseTrace(trace, chosen) {
   changed = true;
 }
 
-function placeTraces({ frame }) {
+function placeTraces({ frame, share }) {
   for (const trace of points) {
     if (!trace.sofar) continue;
-    trace.sofar.geometry.instanceCount = frame;
-    trace.sofar.visible = frame > 0;
+    const pieces = Math.floor((frame + share) * trace.pieces);
+    trace.sofar.geometry.instanceCount = pieces;
+    trace.sofar.visible = pieces > 0;
     inWorld(trace.body, someB.set(...trace.point), trace.dot.position);
   }
 }
