@@ -73,7 +73,7 @@ def test_through_an_impact(rng, restitution):
 
 @pytest.mark.slow
 def test_an_impact_without_speed_has_no_derivative(monkeypatch):
-    monkeypatch.setattr("varint.derivatives.linear.event_checks.GRAZING", 1e3)  # as if it were the slowest of all
+    monkeypatch.setattr("varint.derivatives.event_checks.GRAZING", 1e3)  # as if it were the slowest of all
     mechanism = with_forces(vi.mechanisms.n_pendulum(1), vi.JointStop("stop", joint="joint 1", lower=-0.1, upper=3.0))
     start = mechanism.state(rates={"joint 1": -2.5})
     with pytest.raises(vi.ArgumentError, match="jointstop 'stop' is reached with zero speed"):

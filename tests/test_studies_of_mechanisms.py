@@ -228,10 +228,12 @@ def test_prescribed_motions_are_run_backward(motion):
     assert found.way.position > 0.5
 
 
-def test_the_clock_of_inputs_is_set_anew():
-    pushed = slider(vi.Motor("push", joint="rail", effort=lambda t, state: np.sin(5 * t)))
+@pytest.mark.parametrize("effort", [lambda t, state: np.sin(5 * t), lambda t: np.sin(5 * t)])
+def test_the_clock_of_inputs_is_set_anew(effort):
+    pushed = slider(vi.Motor("push", joint="rail", effort=effort))
     clock = Clock()
     own = by_clock(pushed, clock)
+    assert own.forces[0].of_time == pushed.forces[0].of_time
     whole = vi.simulate(pushed, 1.0, 0.01)
     clock.start = 0.4
     rest = vi.simulate(own, 0.6, 0.01, state=whole[40])

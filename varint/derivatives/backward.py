@@ -5,8 +5,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from varint.derivatives.given import Given, LoadPlace
-from varint.derivatives.linear.event_checks import (
+from varint.derivatives.event_checks import (
     check_determined,
     check_met,
     check_moves,
@@ -14,6 +13,7 @@ from varint.derivatives.linear.event_checks import (
     last_of_step,
     shares,
 )
+from varint.derivatives.given import Given, LoadPlace
 from varint.derivatives.numbers import differences
 from varint.derivatives.taped import MaximalTape, TapedNode, TapePart, check_leads
 from varint.step.configuration import place

@@ -13,8 +13,8 @@ import numpy as np
 from varint.base.errors import ArgumentError, ConvergenceError
 from varint.base.numba import CompiledRecord
 from varint.derivatives.checkpoints import Packing
+from varint.derivatives.event_checks import Drifts
 from varint.derivatives.fed_back import FedBack
-from varint.derivatives.linear.event_checks import Drifts
 from varint.derivatives.schedule import Layout, ahead, layout_of
 from varint.files.runs.space import available_memory, size_text
 from varint.mechanism.mechanism import Mechanism

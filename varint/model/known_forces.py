@@ -385,6 +385,11 @@ USES = {
         "derivatives of steps",
         (*RARE, "soft events", "internal", "moved", *INPUTS, "rolling"),
     ),
+    "collocation tangents": Use(
+        "`vi.linearize(dt=)`, `vi.periodic_orbit`, `vi.lyapunov_spectrum` along `vi.Lobatto`",
+        "derivatives of collocation steps",
+        (*RARE, "hard", "soft", "internal", "moved", "bent", *INPUTS, "rolling"),
+    ),
     "gradient": Use(
         "`vi.gradient`",
         "gradients",

@@ -36,8 +36,12 @@ def _by_clock(force: Force, clock: Clock) -> Force:
         return force
     function = force.input
 
-    def at_clock(t: float, *others: Any) -> float:
-        return function(clock(t), *others)
+    def of_time(t: float) -> float:
+        return function(clock(t))
 
-    other: dict[str, Any] = {force.command_name: at_clock}
+    def of_state(t: float, state: Any) -> float:
+        return function(clock(t), state)
+
+    takes_time_alone = force.of_time or bool(force.constraint)  # motions are functions of time
+    other: dict[str, Any] = {force.command_name: of_time if takes_time_alone else of_state}
     return replace(force, **other)

@@ -9,18 +9,20 @@ import numpy as np
 from varint.base.checks import positive, whole_number
 from varint.base.display import count_text, numbers_text
 from varint.base.errors import ArgumentError
+from varint.derivatives.linear.collocation_tangents import CollocationTangents, kind_of, steps_of, tangents_of
 from varint.derivatives.linear.minimal_coordinates import check_moves
 from varint.derivatives.linear.step_tangents import TangentRun
 from varint.kinematics.initial_state import checked_start
 from varint.mathematics.batches import LEAST, cautious_mean
 from varint.mechanism.mechanism import Mechanism
+from varint.methods.variational.lobatto import Lobatto
 from varint.methods.variational.method import Variational
-from varint.methods.variational.schemes import scheme as find_scheme
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.runs.method import Method
 from varint.runs.parts import Arguments, posed, with_arguments
 from varint.runs.problem import Problem
+from varint.studies.clock import Clock, by_clock
 from varint.studies.study import Study
 
 if TYPE_CHECKING:
@@ -109,7 +111,7 @@ def lyapunov_spectrum(
     ----------
     mechanism : Mechanism, or Problem
     duration : float, or Method
-        s; with a Problem a `Variational`.
+        s; with a Problem a `Variational` or a `Lobatto`.
     dt : float
         s
     state : State, optional
@@ -129,7 +131,7 @@ def lyapunov_spectrum(
     StateError, ConvergenceError
         See `linearize`.
     """
-    problem, method = posed(arguments, Variational, only=True)
+    problem, method = posed(arguments, kind_of(duration), only=True)
     mechanism, duration, dt = problem.mechanism, problem.duration, method.dt
     steps = problem.steps(dt)
     asked = duration / INTERVALS if interval is None else positive(interval, "interval", ArgumentError)
@@ -140,9 +142,8 @@ def lyapunov_spectrum(
             f"exponents need {FEWEST} intervals, {duration:g} s are {intervals} of {every * dt:g} s: give a longer"
             " duration or a shorter interval"
         )
-    refuse(mechanism, USES["tangents"])
-    start = checked_start(mechanism, problem.start())
-    run = TangentRun(mechanism, find_scheme(method.order, method.scheme), start, dt, intervals * every)
+    clock = Clock()
+    run = _tangents(problem, method, intervals * every, clock)
     frame = _Canonical(run, every * dt)
     most = 2 * len(frame.motions)
     count = most if count is None else whole_number(count, "count", 1, ArgumentError, most)
@@ -151,6 +152,7 @@ def lyapunov_spectrum(
     for k in range(intervals):
         changes = frame.changes(spread)
         run.carry(every, changes)
+        clock.start = (k + 1) * every * dt
         if run.rests is not None:
             raise ArgumentError(
                 f"{run.rests} closes: it has no restitution, or is hit again and again in one step. Changes against it"
@@ -169,6 +171,21 @@ def lyapunov_spectrum(
         t[settled:],
         rates[settled:],
     )
+
+
+def _tangents(
+    problem: Problem, method: Variational | Lobatto, steps: int, clock: Clock
+) -> TangentRun | CollocationTangents:
+    """Return the derivatives of ``steps`` steps, which `Lobatto` begins at the time of the ``clock`` in each interval.
+
+    Raises ArgumentError, StateError, see `lyapunov_spectrum`.
+    """
+    mechanism = problem.mechanism
+    refuse(mechanism, USES["tangents"])
+    start = checked_start(mechanism, problem.start())
+    if isinstance(method, Lobatto):
+        mechanism = by_clock(mechanism, clock)
+    return tangents_of(mechanism, steps_of(method), start, method.dt, steps)  # type: ignore[arg-type]
 
 
 def _paired_frame(n: int) -> np.ndarray:
@@ -191,7 +208,7 @@ class _Canonical:
     ``time``, s: scale by which q and p have the same unit.
     """
 
-    def __init__(self, run: TangentRun, time: float) -> None:
+    def __init__(self, run: TangentRun | CollocationTangents, time: float) -> None:
         coordinates, bodies = run.coordinates(), run.compiled.plan.bodies
         check_moves(run.mechanism, coordinates)
         motions = coordinates.motions[:, run.compiled.order]
@@ -201,7 +218,7 @@ class _Canonical:
         )
         factor = np.linalg.inv(np.linalg.cholesky(np.tensordot(motions, self.momenta, ((1, 2), (1, 2)))))
         self.motions, self.momenta = (np.tensordot(factor, each, 1) for each in (motions, self.momenta))
-        angular, turns = run.march.ws.momentum[:, 3:], self.motions[..., 3:]
+        angular, turns = run.momentum[:, 3:], self.motions[..., 3:]
         self.turning = 0.5 * np.einsum("na,jkna->jk", angular, np.cross(turns[:, None], turns[None]))
         self.size = np.sqrt(time)
 

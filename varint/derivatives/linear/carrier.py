@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from varint.derivatives.linear.event_checks import (
+from varint.derivatives.event_checks import (
     Drifts,
     check_met,
     check_rebounds,

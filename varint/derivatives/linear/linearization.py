@@ -10,18 +10,18 @@ from numpy.typing import ArrayLike
 from varint.base.checks import array_of, flag, of_type, positive
 from varint.base.display import Shown, count_text, names_text
 from varint.base.errors import ArgumentError
-from varint.derivatives.linear.candidates import Candidates
 from varint.derivatives.linear.chart import Chart
+from varint.derivatives.linear.collocation_tangents import CollocationTangents, kind_of, steps_of, tangents_of
 from varint.derivatives.linear.joint_coordinates import JointCoordinates
-from varint.derivatives.linear.minimal_coordinates import Coordinates, coordinates_at
+from varint.derivatives.linear.minimal_coordinates import Coordinates
+from varint.derivatives.linear.placed_state import PlacedState
 from varint.derivatives.linear.second import SecondDerivatives, SecondOrder
-from varint.derivatives.linear.step_tangents import TangentRun, basis_of
+from varint.derivatives.linear.step_tangents import TangentRun
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.initial_state import checked_start
 from varint.kinematics.open_stops import check_open
-from varint.kinematics.turns import count_from, near_of
 from varint.mechanism.mechanism import Mechanism
-from varint.methods.variational.method import Variational
+from varint.methods.variational.lobatto import Lobatto
 from varint.methods.variational.schemes import Scheme
 from varint.methods.variational.schemes import scheme as find_scheme
 from varint.model.bounds import divisor
@@ -35,7 +35,7 @@ from varint.runs.parts import Arguments, bound_arguments, posed, with_arguments
 from varint.runs.problem import Problem
 from varint.step.configuration import place_anew
 from varint.step.derivatives.accelerations import acceleration_changes
-from varint.step.workspace import joint_workspace, tangent_work, workspace
+from varint.step.workspace import joint_workspace
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +197,8 @@ def linearize(
     ----------
     mechanism : Mechanism, or Problem
     state : State or Method, optional
-        ``mechanism.state()`` where not given; t = 0. Beside a Problem, whose state it then is, a `Variational`.
+        ``mechanism.state()`` where not given; t = 0. Beside a Problem, whose state it then is, a `Variational` or a
+        `Lobatto`; along the latter there are no derivatives by states off the joints, and no second ones.
     dt : float, optional
         s: the exact derivative of one step of the integrator. Else the equations of motion, in continuous time.
     order, scheme
@@ -216,10 +217,8 @@ def linearize(
         The step could not be solved.
     """
     if isinstance(mechanism, Problem):
-        problem, method = posed(arguments, Variational, only=True)
-        return Linearizer(problem.mechanism, method.dt, order=method.order, scheme=method.scheme, chart=chart).at(
-            problem.start()
-        )
+        posed(arguments, kind_of(state), only=True)  # raises errors that name this function
+        return Linearizer(mechanism, state, chart=chart).at(mechanism.start())  # type: ignore[arg-type]
     return Linearizer(mechanism, dt, order=order, scheme=scheme, chart=chart).at(state)  # type: ignore[arg-type]  # which is checked there
 
 
@@ -231,7 +230,7 @@ class Linearizer(Shown):
     Parameters
     ----------
     mechanism, dt, order, scheme, chart
-        See `linearize`, and with the same errors; or a Problem and a `Variational`.
+        See `linearize`, and with the same errors; or a Problem and a `Variational` or `Lobatto`.
     """
 
     def __init__(
@@ -243,23 +242,27 @@ class Linearizer(Shown):
         scheme: str | None = None,
         chart: bool = False,
     ) -> None:
+        method: Scheme | Lobatto | None = None
         if isinstance(mechanism, Problem):
             arguments = bound_arguments(Linearizer, mechanism, dt, order=order, scheme=scheme, chart=chart)
-            problem, chosen = posed(arguments, Variational, only=True)
-            mechanism, dt, order, scheme = problem.mechanism, chosen.dt, chosen.order, chosen.scheme
+            problem, chosen = posed(arguments, kind_of(dt), only=True)
+            mechanism, dt, method = problem.mechanism, chosen.dt, steps_of(chosen)
         of_type(mechanism, Mechanism, "mechanism", ArgumentError)
         if dt is None and (order is not None or scheme is not None):
             raise ArgumentError("order= and scheme= are those of a step: give dt= as well")
         if dt is not None:
             dt = divisor(positive(dt, "dt", ArgumentError), "dt", ArgumentError)  # type: ignore[arg-type]
         self.mechanism, self.dt, self.chart = mechanism, dt, flag(chart, "chart", ArgumentError)
-        method = None if dt is None else find_scheme(order, scheme)
+        if method is None and dt is not None:
+            method = find_scheme(order, scheme)
         refuse(mechanism, USES["linearize" if method is None else "linearize step"])
         self._joints, self._forces = joint_workspace(mechanism.compiled.plan), commanded(mechanism)
         self._inputs = tuple(mechanism.forces[k].name for k in self._forces)
         self._system: _System
         if self.dt is None or method is None:
             self._system = _Continuous(mechanism, chart)
+        elif isinstance(method, Lobatto):
+            self._system = _Collocation(mechanism, method, self.dt, chart)
         else:
             self._system = _Step(mechanism, method, self.dt, chart)
 
@@ -294,11 +297,18 @@ class Linearizer(Shown):
         Raises ArgumentError in continuous time.
         """
         if not isinstance(self._system, _Step):
-            raise ArgumentError("second derivatives are those of a step: give linearize dt= as well")
+            raise ArgumentError(
+                "second derivatives are those of a step of varint.Variational: give linearize dt=, or this method"
+            )
         return SecondOrder(*self._system.made, about, self._system.inputs, B)
 
     def _changes(self, state: State, changes: np.ndarray) -> np.ndarray:
         """Return the changes that changes (c, nb, 12) of the linearised ``state``, and then each input, lead to."""
+        if isinstance(self._system, _Collocation):
+            raise ArgumentError(
+                "steps of varint.Lobatto have derivatives by changes that keep to the joints alone: use A, B, basis and"
+                " rows, or varint.Variational"
+            )
         self._system.place(state)
         return self._system.changes(changes)
 
@@ -340,17 +350,19 @@ class _System:
         raise NotImplementedError
 
 
-class _Step(_System):
-    """One step of the integrator."""
+class _OneStep(_System):
+    """One step of a method."""
 
-    def __init__(self, mechanism: Mechanism, method: Scheme, dt: float, chart: bool) -> None:
-        self.made, self.inputs, self.chart = (mechanism, method, dt), elements_of(mechanism), chart
-        self.run: TangentRun | None = None
+    made: tuple[Mechanism, Scheme | Lobatto, float]
+    run: TangentRun | CollocationTangents | None = None
+
+    def __init__(self, mechanism: Mechanism, chart: bool) -> None:
+        self.inputs, self.chart = elements_of(mechanism), chart
 
     def place(self, state: State) -> None:
         mechanism, method, dt = self.made
         if self.run is None:
-            self.run = TangentRun(mechanism, method, state, dt, 1)
+            self.run = tangents_of(mechanism, method, state, dt, 1)
         else:
             self.run.restart(state)
         self.coordinates = self.run.coordinates()
@@ -372,44 +384,46 @@ class _Step(_System):
         return self.coordinates.read(self.end)
 
 
+class _Step(_OneStep):
+    """A step of `Variational`."""
+
+    made: tuple[Mechanism, Scheme, float]
+
+    def __init__(self, mechanism: Mechanism, method: Scheme, dt: float, chart: bool) -> None:
+        super().__init__(mechanism, chart)
+        self.made = mechanism, method, dt
+
+
+class _Collocation(_OneStep):
+    """A step of `Lobatto`."""
+
+    def __init__(self, mechanism: Mechanism, method: Lobatto, dt: float, chart: bool) -> None:
+        super().__init__(mechanism, chart)
+        self.made = mechanism, method, dt
+
+
 class _Continuous(_System):
     """The equations of motion, at t = 0."""
 
     def __init__(self, mechanism: Mechanism, chart: bool) -> None:
         self.mechanism, self.compiled, self.inputs = mechanism, mechanism.compiled, elements_of(mechanism)
         self.chart = chart
-        plan = self.compiled.plan
-        self.work, self.ws = tangent_work(plan), workspace(plan, functions=self.compiled.functions)
-        self.candidates = Candidates(mechanism)
+        self.node = PlacedState(mechanism)
+        self.work, self.ws = self.node.work, self.node.ws
 
     def place(self, state: State) -> None:
         check_laws(self.mechanism, state)
         compiled, ws = self.compiled, self.ws
-        plan, order = compiled.plan, compiled.order
-        ws.position[0, :-1], ws.quat[0, :-1] = state.position[order], state.quat_wxyz[order]
-        count_from(plan, ws, near_of(self.mechanism, state))
-        place_anew(plan, ws, 0)
-        self._start(np.hstack([state.velocity, state.angular_velocity])[order])
-        self.coordinates = coordinates_at(self.candidates, ws, self.work, state)
+        self.node.place(state)
+        self.coordinates = self.node.coordinates()
         if not self.chart:
-            self.coordinates = JointCoordinates.of(self.coordinates, self.candidates)
-        self.basis = basis_of(self.coordinates, compiled, ws, self.work)
+            self.coordinates = JointCoordinates.of(self.coordinates, self.node.candidates)
+        self.basis = self.node.along(self.coordinates)
         command = inputs_at(self.mechanism, 0.0, state)
-        constraints = plan.constraints
-        self.bend = motions_at(self.mechanism, compiled, np.zeros(1))[1, 0, constraints.element]
+        self.bend = motions_at(self.mechanism, compiled, np.zeros(1))[1, 0, self.node.kept_elements]
         ws.efforts.input[:] = command[compiled.force]
         ws.efforts.position[:], ws.efforts.rotation[:] = ws.position[0], ws.rotation[0]
         self.velocity = ws.velocity[compiled.slot].copy()
-
-    def _start(self, velocity: np.ndarray) -> None:
-        """Set momenta, and rates of the sums that constraints keep, from velocities (nb, 6) in kernel order."""
-        plan, ws = self.compiled.plan, self.ws
-        ws.momentum[:, :3] = plan.bodies.mass[:, None] * velocity[:, :3]
-        ws.momentum[:, 3:] = np.einsum("nab,nb->na", plan.bodies.inertia, velocity[:, 3:])
-        moving = np.vstack([velocity, np.zeros(6)])
-        for first, size in zip(plan.constraints.row, plan.constraints.size, strict=True):
-            rows = slice(first, first + size)
-            ws.efforts.target_rate[first] = np.sum(ws.jacobian[0, rows] * moving[plan.measures.body[rows]])
 
     def changes(self, changes: np.ndarray) -> np.ndarray:
         compiled, ws = self.compiled, self.ws

@@ -8,13 +8,12 @@ import numpy as np
 from varint.base.checks import flag, positive
 from varint.base.display import Shown
 from varint.base.errors import ArgumentError, ConvergenceError
+from varint.derivatives.linear.collocation_tangents import kind_of, steps_of, tangents_of
 from varint.derivatives.linear.minimal_coordinates import check_moves, moved
-from varint.derivatives.linear.step_tangents import TangentRun
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism.mechanism import Mechanism
-from varint.methods.variational.method import Variational
+from varint.methods.variational.lobatto import Lobatto
 from varint.methods.variational.schemes import Scheme
-from varint.methods.variational.schemes import scheme as find_scheme
 from varint.model.forces.commanded import Commanded
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
@@ -94,7 +93,7 @@ def periodic_orbit(
     mechanism : Mechanism, or Problem
         The duration of a Problem is the guess of the period.
     state : State, or Method
-        A guess of a state on it; beside a Problem a `Variational`.
+        A guess of a state on it; beside a Problem a `Variational` or a `Lobatto`.
     period, dt : float
         s: a guess of its period, and of the step; the number of steps is that of whole steps in a period.
     fixed_period : bool
@@ -115,9 +114,8 @@ def periodic_orbit(
     """
     if not isinstance(mechanism, Problem):
         arguments = arguments.replaced(duration=positive(period, "period", ArgumentError))  # type: ignore[arg-type]
-    problem, steps_of = posed(arguments, Variational, only=True)
-    mechanism, period, dt = problem.mechanism, problem.duration, steps_of.dt
-    method = find_scheme(steps_of.order, steps_of.scheme)
+    problem, chosen = posed(arguments, kind_of(state), only=True)
+    mechanism, period, dt, method = problem.mechanism, problem.duration, chosen.dt, steps_of(chosen)
     refuse(mechanism, USES["tangents"])
     if not 0.5 < period / dt <= MOST_STEPS:
         raise ArgumentError(f"a period of {period:g} s must have one to 2^53 steps, got dt = {dt:g} s")
@@ -161,9 +159,9 @@ def _changes(force) -> bool:
 class _Shot:
     """A run over a period from ``state``, and how it ends."""
 
-    def __init__(self, mechanism: Mechanism, method: Scheme, state: State, dt: float, steps: int) -> None:
+    def __init__(self, mechanism: Mechanism, method: Scheme | Lobatto, state: State, dt: float, steps: int) -> None:
         self.made, self.state, self.dt, self.steps = (mechanism, method), state, dt, steps
-        run = TangentRun(mechanism, method, state, dt, steps)
+        run = tangents_of(mechanism, method, state, dt, steps)
         self.coordinates = run.coordinates()
         check_moves(mechanism, self.coordinates)
         self.basis = run.along(self.coordinates)
@@ -182,7 +180,7 @@ class _Shot:
         """Return the derivative (2 n,) of the end by the size of the step: a central difference."""
         ends = []
         for sign in (1.0, -1.0):
-            run = TangentRun(*self.made, self.state, self.dt * (1.0 + sign * NUDGE), self.steps)
+            run = tangents_of(*self.made, self.state, self.dt * (1.0 + sign * NUDGE), self.steps)
             run.carry(self.steps, np.zeros((0, len(self.state.position), 12)))
             ends.append(self.coordinates.read(run.state()))
         return (ends[0] - ends[1]) / (2 * NUDGE * self.dt)

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from varint.base.errors import ArgumentError, ConvergenceError
+from varint.derivatives.event_checks import Drifts
 from varint.derivatives.linear.candidates import Candidates
 from varint.derivatives.linear.carrier import NO_INPUTS, EventCarrier
-from varint.derivatives.linear.event_checks import Drifts
 from varint.derivatives.linear.minimal_coordinates import Coordinates, coordinates_at
 from varint.mechanism.mechanism import Mechanism
 from varint.methods.variational.composed_damping import refuse_amplified
@@ -65,6 +65,11 @@ class TangentRun:
         self.run.start()
         self.drifts = Drifts(self.mechanism, commands, loads, self.dt, self.march.scheme)
         self.rests: str | None = None  # the label of a stop that was met without restitution
+
+    @property
+    def momentum(self) -> np.ndarray:
+        """Momenta (nb, 6) at the present node, N s, world, and N m s, body axes, in kernel order."""
+        return self.march.ws.momentum
 
     def state(self) -> State:
         """State at the present node."""
