@@ -1,8 +1,10 @@
 """Random mechanisms with limits beside each other, by the rule of tests/test_random_limits.py: which runs are wrong?
 
-    python random_limits.py FIRST LAST    # mechanisms by their numbers, from FIRST to before LAST
+    python random_limits.py FIRST LAST               # mechanisms by their numbers, from FIRST to before LAST
+    python random_limits.py FIRST LAST --touching    # those of boxes, capsules and tethers beside taut ones
 
-Prints each mechanism whose run leaves the reduced run by more than that rule allows, "silent" or "told" by a warning,
+Prints each mechanism whose run leaves the reduced run by more than that rule allows, gains energy beyond its work, or
+freezes a joint that is free (tests/limit_rules.py), "silent" or "told" by a warning,
 that ended with an error, or that took above `LONGEST` seconds of processor time (compilation counts: run the first ones
 again); then how many agree.
 """
@@ -18,15 +20,23 @@ import numpy as np
 import varint as vi
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from random_limits import random_limited
+from limit_rules import GAIN, energy_gain, frozen_joints
+from random_limits import random_limited, random_touching
 from test_random_limits import DT, DURATION, FAR, LEAST, largest_error
 
 LONGEST = 20.0  # s
 
 
-def outcome(seed: int) -> tuple[str, str]:
+def made(seed: int, touching: bool) -> tuple[vi.Mechanism, dict]:
+    """Return the mechanism of a number and the arguments of its state."""
+    if touching:
+        return random_touching(np.random.default_rng([seed, 12]), DT)
+    return random_limited(np.random.default_rng([seed, 11]), DT)
+
+
+def outcome(seed: int, touching: bool = False) -> tuple[str, str]:
     """Return "agrees", "silent", "told" or "error", and what there is to say about it."""
-    mechanism, start = random_limited(np.random.default_rng([seed, 11]), DT)
+    mechanism, start = made(seed, touching)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
@@ -35,21 +45,27 @@ def outcome(seed: int) -> tuple[str, str]:
             right = vi.redmax.simulate(mechanism, DURATION, DT, state=state, integrator="radau", rtol=1e-8)
         except vi.VarintError as problem:
             return "error", f"{type(problem).__name__}: {problem}"
+    judged = "told" if told or run.unresolved.size else "silent"
+    for name, each in (("run", run), ("reduced run", right)):
+        if (gain := energy_gain(each)) > GAIN:
+            return judged, f"the {name} gains {gain:.2g} of its energy"
+        if frozen := frozen_joints(each):
+            return judged, f"the {name} freezes {', '.join(frozen)}"
     size, off = mechanism.compiled.length, np.abs(run.position - right.position).max()
     if off <= FAR * LEAST * size:
         return "agrees", ""
     error = largest_error(mechanism, state, run, off / FAR)
     if off <= FAR * error:
         return "agrees", ""
-    text = f"{off:.2e} m from the reduced run; {error:.2e} m by halving the step; size {size:.2g} m"
-    return "told" if told or run.unresolved.size else "silent", text
+    return judged, f"{off:.2e} m from the reduced run; {error:.2e} m by halving the step; size {size:.2g} m"
 
 
 def main() -> None:
     counts: Counter[str] = Counter()
+    touching = "--touching" in sys.argv
     for seed in range(*map(int, sys.argv[1:3])):
         began = time.process_time()
-        kind, text = outcome(seed)
+        kind, text = outcome(seed, touching)
         counts[kind] += 1
         if kind != "agrees":
             print(f"{seed}: {kind}: {text}", flush=True)

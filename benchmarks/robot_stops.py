@@ -18,6 +18,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +36,7 @@ from varint.model.motion import coordinate_units  # noqa: E402
 
 INSIDE = 0.01  # rad, or of the size of a part, from a limit; a quarter of narrower ranges
 DT, STEPS = 1e-3, 4
+SHORTER = 16  # times, of implicit steps that do not converge: those of loops near a singular pose
 ALIKE = 1e-9  # relative to the largest velocity of the robot, which is its acceleration times the time from rest
 LEAST = 1.0  # m/s^2, rad/s^2: smaller accelerations are round-off, of a robot that friction holds
 STILL = 1e-10  # rad/s or m/s: rates of round-off
@@ -199,10 +201,17 @@ def rings(rates: np.ndarray) -> bool:
 
 
 def reduced(mechanism: vi.Mechanism, state: vi.State) -> vi.Trajectory:
-    """Return a run in reduced coordinates: in steps of ``DT`` with dampers or friction, whose steps would be short."""
+    """Return a run in reduced coordinates: in steps of ``DT`` with dampers or friction, whose steps would be short.
+
+    In steps `SHORTER` times shorter where these do not converge.
+    """
     stiff = any(isinstance(force, vi.JointDamper | vi.JointFriction) for force in mechanism.forces)
     if stiff:
-        return vi.redmax.simulate(mechanism, STEPS * DT, DT, state=state, integrator="bdf1")
+        steps = partial(vi.redmax.simulate, mechanism, STEPS * DT, state=state, integrator="bdf1")
+        try:
+            return steps(DT)
+        except vi.ConvergenceError:
+            return steps(DT / SHORTER, every=SHORTER)
     return vi.redmax.simulate(mechanism, STEPS * DT, DT, state=state, rtol=1e-12)
 
 

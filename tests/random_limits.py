@@ -11,6 +11,7 @@ KINDS = ("Revolute", "Prismatic", "Spherical")
 TURNS = 5.0  # of a hinge at the start, at most
 DAMPINGS = (-3.0, 6.0)  # powers of ten of c dt / m
 RESTITUTIONS = (0.0, 0.0, 0.5, 1.0)
+APART = 0.6  # m, centres of bodies: no two shapes overlap
 NEAR = (0.0, 1e-3, 0.05, 0.3)  # rad or m: distances of limits from the start
 
 
@@ -55,6 +56,69 @@ def random_limited(rng, dt):
         "coordinates": start,
         "rates": rates,
     }
+
+
+def random_touching(rng, dt):
+    """As `random_limited`, with boxes, capsules and spheres that slide with friction, and tethers beside taut ones.
+
+    A body hangs on two or three tethers, one of which is taut at the start; more bodies are free, and touch later.
+    """
+    n = int(rng.integers(2, 5))
+    bodies = [dataclasses.replace(random_body(rng, f"b{i}"), collision=[_shape(rng)]) for i in range(n)]
+    for i, body in enumerate(bodies):
+        bodies[i] = dataclasses.replace(body, position=(0.6 * i, 0.0, 0.0) + 0.1 * rng.uniform(-1.0, 1.0, 3))
+    joints = [_joint_of(rng, bodies, i) for i in range(n)]
+    moving = [joint for joint in joints if joint.dof == 1]
+    start = {joint.name: _start_of(rng, joint) for joint in moving if rng.random() < 0.7}
+    rates = {joint.name: rng.uniform(-3.0, 3.0) for joint in moving}
+    state = vi.Mechanism("free of limits", bodies, joints).state(coordinates=start)
+    forces = []
+    for joint in moving:
+        if rng.random() < 0.7:
+            forces.append(_force_along(rng, f"f{len(forces)}", joint.name, start.get(joint.name, 0.0), dt))
+    hung = int(rng.integers(n))
+    for k in range(int(rng.integers(2, 4))):
+        slack = 0.0 if k == 0 else float(rng.choice(NEAR[1:]))
+        forces.append(_hung(rng, f"f{len(forces)}", bodies, hung, state, slack))
+    law = {"friction": float(rng.choice((0.0, 0.3))), "restitution": float(rng.choice(RESTITUTIONS))}
+    pairs = [(f"b{i}", f"b{j}") for j in range(n) for i in range(j) if _apart(state.position, i, j)]
+    pairs += [(body.name, "world") for body in bodies]
+    height = float(state.position[:, 2].min()) - 0.35 - float(rng.choice(NEAR))
+    ground = vi.PlaneShape((0.0, 0.0, height))
+    forces += [vi.Contact(f"c{k}", *pair, **law) for k, pair in enumerate(pairs)]
+    mechanism = vi.Mechanism("random touching", bodies, joints, forces=_without_twins(forces), ground=(ground,))
+    return mechanism, {"coordinates": start, "rates": rates}
+
+
+def _shape(rng):
+    kind = int(rng.integers(3))
+    if kind == 0:
+        return vi.SphereShape(rng.uniform(0.05, 0.15))
+    if kind == 1:
+        return vi.BoxShape(rng.uniform(0.05, 0.25, 3))
+    end = rng.uniform(0.05, 0.12) * unit(rng)
+    return vi.CapsuleShape(-end, end, rng.uniform(0.03, 0.08))
+
+
+def _joint_of(rng, bodies, i):
+    if rng.random() < 0.4:
+        return vi.Free(f"j{i}", "world", f"b{i}")
+    axis, kind = {}, str(rng.choice(KINDS))
+    if kind != "Spherical":
+        axis["axis"] = unit(rng)
+    return getattr(vi, kind)(f"j{i}", "world", f"b{i}", point=bodies[i].position + 0.4 * unit(rng), **axis)
+
+
+def _apart(position, i, j):
+    return np.linalg.norm(position[i] - position[j]) > APART
+
+
+def _hung(rng, name, bodies, i, state, slack):
+    """From the centre of a body to a point of the world above it."""
+    anchor = state.position[i] + rng.uniform(0.3, 1.0) * unit(rng) * (1.0, 1.0, 0.3) + (0.0, 0.0, 0.5)
+    upper = np.linalg.norm(state.position[i] - anchor) + slack
+    arguments = {"point_a": bodies[i].position, "point_b": anchor, "restitution": float(rng.choice(RESTITUTIONS))}
+    return vi.LengthStop(name, f"b{i}", "world", upper=upper, **arguments)
 
 
 def _without_twins(forces):

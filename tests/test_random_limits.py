@@ -4,14 +4,15 @@ import warnings
 
 import numpy as np
 import pytest
-from random_limits import random_limited
+from limit_rules import GAIN, energy_gain, frozen_joints
+from random_limits import random_limited, random_touching
 
 import varint as vi
 
 DT, DURATION = 0.002, 0.1  # s
 FAR, LEAST, SHARE = 50.0, 1e-6, 0.75  # times the error; of the size; of the error that half the step removes
 LIMITED = [0, 4, 57, 96, 153, 156, 183, 427, 1229, 2269, 5526]
-DAMPED = [930, 985, 1129, 1212, 2139, 2881, 4655, 5304, 7431, 9509]  # strong dampers beside impacts
+DAMPED = [930, 985, 1129, 1212, 2139, 2881, 4655, 5091, 5304, 7431, 9509]  # strong dampers beside impacts
 HALVINGS = 3  # of the step: runs that are cut at the same impacts differ by less than they are wrong
 
 
@@ -35,8 +36,8 @@ def largest_error(mechanism, state, run, enough=np.inf):
     return largest
 
 
-def check(seed):
-    mechanism, start = random_limited(np.random.default_rng([seed, 11]), DT)
+def check(seed, make=random_limited, stream=11):
+    mechanism, start = make(np.random.default_rng([seed, stream]), DT)
     state = mechanism.state(**start)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -47,6 +48,9 @@ def check(seed):
             return
     if told or coarse.unresolved.size:
         return
+    for run in (coarse, right):
+        assert energy_gain(run) <= GAIN
+        assert frozen_joints(run) == []
     off, least = np.abs(coarse.position - right.position).max(), LEAST * mechanism.compiled.length
     assert off <= FAR * least or off <= FAR * largest_error(mechanism, state, coarse, off / FAR), seed
 
@@ -62,6 +66,12 @@ def test_limits_beside_each_other(seed):
 @pytest.mark.parametrize("seed", DAMPED)
 def test_strong_dampers_beside_impacts(seed):
     check(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_boxes_capsules_and_tethers_beside_taut_ones(seed):
+    check(seed, random_touching, 12)
 
 
 @pytest.mark.slow
