@@ -141,7 +141,7 @@ def test_a_kill_leaves_both_tables_whole(tmp_path, monkeypatch, killed):
 
     with monkeypatch.context() as patch:
         patch.setattr(RunWriter, "_commit", commits)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt, match=r"interrupted at t = .*; resume=True goes on with '.*run.h5'"):
             simulate(STEPS * DT, DT, output=path, **options)
     left = vi.load(path)
     assert left.diagnostics.energy.tobytes() == fine.energy[: len(left.diagnostics)].tobytes()

@@ -111,6 +111,9 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
 
             _march(run, job, keep, spent, pause)
             writer.finish(*_ended(run))
+        except KeyboardInterrupt:
+            reached = f"interrupted at t = {run.reached.time:.6g} s"
+            raise KeyboardInterrupt(f"{reached}; resume=True goes on with '{job.recording.output}'") from None
         finally:
             writer.close()
         return read(path)

@@ -10,7 +10,7 @@ from varint.base.printable import retell
 
 TICK = 1.0  # s
 ESTIMATED, MEASURED = 5.0, 2.0  # s, from both of which on a compilation says how fast the machine is
-SLOWEST, FASTEST = 20.0, 0.25  # times as long as on the machine of the estimates
+SLOWEST, FASTEST = 4.0, 0.25  # times as long as on the machine of the estimates
 
 
 class CompilationPace:
