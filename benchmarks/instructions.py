@@ -55,6 +55,11 @@ def works():
         "beam of eight elements": (vi.mechanisms.spinning_beam(), second),
         "chain with a rope along its links, n = 3": (roped, second),
         "rolling disc": (vi.mechanisms.rolling_disc(), second),
+        "chain by collocation of order 6, n = 2": (chain(n=2), vi.Lobatto(0.01, order=6)),
+        "four-bar by collocation of order 8": (vi.mechanisms.four_bar(), vi.Lobatto(0.005, order=8)),
+        "chain with springs by collocation, n = 10": (forced, vi.Lobatto(0.01, order=4)),
+        "chain with a rope by collocation, n = 3": (roped, vi.Lobatto(0.01, order=4)),
+        "rolling disc by collocation": (vi.mechanisms.rolling_disc(), vi.Lobatto(0.01, order=4)),
     }
 
 

@@ -5,8 +5,8 @@ import pytest
 
 import varint as vi
 from varint.plan import compile_structure
-from varint.step.efforts import push_change, unknown_to_motion, unknown_to_tangent
 from varint.step.measures import weighted_curvature, weighted_measure
+from varint.step.middle import push_change, unknown_to_motion, unknown_to_tangent
 from varint.step.paths.measures import bend_paths, evaluate_paths
 from varint.step.paths.records import OWN_ROWS
 from varint.step.workspace import workspace

@@ -1,20 +1,7 @@
 """Laws and loads in a step: residual, rows and Newton's matrix (docs/theory.md section 10).
 
-A measure g and its law's effort f(g, dg/dt) act over a step at the middle pose x = (x + x') / 2,
-q = (q + q') / |q + q'|, half of it at either end:
-
-    start  h/2 f (g_x, (I + [T]) g_theta)      end  h/2 f (g_x, (I - [T]) g_theta),    gradients in the middle,
-
-and so does a load on one body. u = h w / 2 is the vector part, and c = sqrt(1 - u . u) the scalar part, of the step's
-rotation, a unit quaternion; T = u / (1 + c), of length tan(angle / 4). With P = diag(I, I + [T]) the first is
-h/2 f P g. For f = -dV/dg these are the derivatives of the discrete Lagrangian -h V(middle): symplectic, symmetric, and
-with the momenta conserved; for a stiff spring it is the implicit midpoint rule, stable at any step.
-
-Newton's unknown for w is dphi, dw = (c I + [u]) dphi: h dphi is a change of the pose at the end of the step, a rotation
-vector in axes of the body there.
-
-In Newton's matrix an effort between two bodies is one more row with a compliance. Its change is h/2 df = -lower . d,
-d = (dv, dphi) of the two bodies:
+They act in the middle of the step (middle.py). In Newton's matrix an effort between two bodies is one more row with a
+compliance. Its change is h/2 df = -lower . d, d = (dv, dphi) of the two bodies:
 
     [ D      -upper^T ]
     [ lower   1       ]
@@ -28,16 +15,12 @@ the LDU, and neither has that of the rate with the gradient: both are left to th
 Friction between two balls has two rows more: its changes along two directions at right angles to the normal.
 """
 
-import math
-
 from varint.base.numba import indirect, natural, njit
-from varint.mathematics.quaternion import multiply
-from varint.mathematics.sums import two_sum, two_sums
 from varint.mathematics.vectors import add, cross, dot, scale, square_to, sub, turn_of, vector, write
-from varint.step.compliant.rows import write_rows
 from varint.step.damping.end_rates import apply_ahead, differentiate_ahead
 from varint.step.dense import add_scaled6, dot6
-from varint.step.laws import SPRING, evaluate_other_laws, finish_laws, other_law_effort, sum_ends
+from varint.step.law_works import finish_laws, sum_ends
+from varint.step.laws import SPRING, evaluate_other_laws, other_law_effort
 from varint.step.loads import (
     SLIDING,
     body_of,
@@ -48,6 +31,18 @@ from varint.step.loads import (
     load_power,
 )
 from varint.step.measures import ANGLE, weighted_curvature
+from varint.step.middle import (
+    finish_push,
+    finish_turn,
+    middle_poses,
+    push_change,
+    start_push,
+    start_turn,
+    unknown_to_motion,
+    unknown_to_tangent,
+    unknown_to_velocity,
+    write_rows,
+)
 from varint.step.paths.measures import bend_paths, evaluate_paths
 from varint.step.paths.records import OWN_ROWS
 from varint.step.plan import IN_PIVOT, Plan, Workspace
@@ -58,37 +53,6 @@ from varint.step.role import Role
 def has_efforts(plan):
     """Return whether laws or loads act."""
     return plan.laws.kind.size + plan.loads.kind.size > 0
-
-
-@njit
-def middle_poses(plan, ws, start, half_step):
-    """Write the middle poses of the bodies that laws and loads act on, and (T, c) of each, to ``ws.efforts``.
-
-    To ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3) and ``tangent`` (nb + 1, 4), from the pose ``start`` and
-    ``ws.velocity``.
-    """
-    work, start = ws.efforts, natural(start)
-    for i in range(plan.bodies.mass.size):
-        if not plan.bodies.loaded[i]:
-            continue
-        v = ws.velocity[i]
-        x, y, z = half_step * v[3], half_step * v[4], half_step * v[5]
-        c = math.sqrt(1.0 - (x * x + y * y + z * z))
-        share = 1.0 / (1.0 + c)
-        T = work.tangent[i]
-        T[0], T[1], T[2], T[3] = share * x, share * y, share * z, c
-        for k in range(3):
-            work.position[i, k] = ws.position[start, i, k] + half_step * v[k]
-        _write_rotation(multiply(ws.quat[start, i], (1.0 + c, x, y, z)), share, work.rotation[i])
-
-
-@njit(inline="always")
-def _write_rotation(q, s, R):
-    """Write the rotation matrix of a quaternion that is not normalised, s = 2 / |q|^2, to ``R`` (3, 3)."""
-    w, x, y, z = q
-    R[0, 0], R[0, 1], R[0, 2] = 1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)
-    R[1, 0], R[1, 1], R[1, 2] = s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)
-    R[2, 0], R[2, 1], R[2, 2] = s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)
 
 
 @indirect(seconds=2, what="forces")
@@ -112,67 +76,12 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> 
                 if i == plan.bodies.mass.size:
                     continue
                 if turns:
-                    p, g, T = ws.residual_body[i], turn_of(work.gradient[m, side]), vector(work.tangent[i])
-                    p[3], p[4], p[5] = add(turn_of(p), scale(share, add(g, cross(T, g))))
+                    start_turn(ws.residual_body[i], share, work.gradient[m, side], work.tangent[i])
                 else:
-                    _start_push(ws.residual_body[i], share, work.gradient[m, side], work.tangent[i])
+                    start_push(ws.residual_body[i], share, work.gradient[m, side], work.tangent[i])
     for n in range(plan.loads.kind.size):
         i = natural(plan.loads.body[n])
-        _start_push(ws.residual_body[i], -half_step, work.wrench[n], work.tangent[i])
-
-
-@njit
-def _start_push(p, share, g, T):
-    """Add share (g_x, (I + [T]) g_theta) to ``p`` (6,), from ``g`` (6,)."""
-    tilt = cross(vector(T), turn_of(g))
-    for k in range(3):
-        p[k] += share * g[k]
-        p[3 + k] += share * (g[3 + k] + tilt[k])
-
-
-@njit
-def unknown_to_motion(d, T, half_step, motion):
-    """Write the motion of a body in the middle of the step by a change ``d`` (6,) = (dv, dphi) of the unknowns.
-
-    To ``motion`` (6,).
-    """
-    turn = vector(d[3:])
-    tilt = cross(vector(T), turn)
-    for k in range(3):
-        motion[k], motion[3 + k] = half_step * d[k], half_step * (turn[k] + tilt[k])
-
-
-@njit
-def unknown_to_velocity(d, T, velocity):
-    """Write the change of the velocity by a change ``d`` (6,) = (dv, dphi) of the unknowns: dw = (c I + [u]) dphi.
-
-    To ``velocity`` (6,).
-    """
-    turn = vector(d[3:])
-    tilt, c = cross(vector(T), turn), T[3]
-    for k in range(3):
-        velocity[k], velocity[3 + k] = d[k], c * turn[k] + (1.0 + c) * tilt[k]
-
-
-@njit
-def unknown_to_tangent(d, T, half_step):
-    """Return the change of T by a change ``d`` (6,) of the unknowns: h/2 (c / (1 + c) + [T] + T T^T) dphi."""
-    turn, t, c = vector(d[3:]), vector(T), T[3]
-    change = add(scale(c / (1.0 + c), turn), add(cross(t, turn), scale(dot(t, turn), t)))
-    return scale(half_step, change)
-
-
-@njit
-def push_change(gradient, change, T, tangent_change, factor, out):
-    """Add ``factor`` times the change of (g_x, (I + [T]) g_theta) to ``out`` (6,).
-
-    ``gradient`` (6,): g; ``change`` (6,) of g, ``tangent_change`` of T.
-    """
-    turned = vector(change[3:])
-    lever = add(add(turned, cross(vector(T), turned)), cross(tangent_change, vector(gradient[3:])))
-    for k in range(3):
-        out[k] += factor * change[k]
-        out[3 + k] += factor * lever[k]
+        start_push(ws.residual_body[i], -half_step, work.wrench[n], work.tangent[i])
 
 
 @njit
@@ -418,48 +327,16 @@ def finish_efforts(plan: Plan, ws: Workspace, start: int, end: int, h: float) ->
                 if i == plan.bodies.mass.size:
                     continue
                 if turns:
-                    _finish_turn(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
+                    finish_turn(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
                 else:
-                    _finish_push(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
+                    finish_push(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
     for m in range(plan.measures.kind.size, work.value.size):  # rotation vectors, last seen at the end of the step
         work.value_near[m] = work.value[m]
     work.summed[0] = 2 - start
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         work.work[plan.loads.element[n]] += 2.0 * half_step * load_power(plan, work, n, ws.velocity)
-        _finish_push(ws, i, half_step, work.wrench[n])
-
-
-@njit
-def _finish_push(ws, i, share, g):
-    """Add share (g_x, (I - [T]) g_theta), ``g`` (6,), to ``ws.momentum`` of body i, with ``ws.momentum_rest``."""
-    _finish_turn(ws, i, share, g)
-    p, rest = ws.momentum[i], ws.momentum_rest[i]
-    for k in range(3):
-        p[k], rest[k] = two_sum(p[k], rest[k] + share * g[k])
-
-
-@njit(inline="always")
-def _finish_turn(ws, i, share, g):
-    """Add the angular part of `_finish_push` to ``ws.momentum`` and ``ws.momentum_rest``."""
-    p, rest, turn = ws.momentum[i], ws.momentum_rest[i], turn_of(g)
-    push = scale(share, sub(turn, cross(vector(ws.efforts.tangent[i]), turn)))
-    turn, left = two_sums(turn_of(p), add(turn_of(rest), push))
-    p[3], p[4], p[5] = turn
-    rest[3], rest[4], rest[5] = left
-
-
-@njit
-def clear_rows(plan, released, jacobian):
-    """Set the rows that are no constraints to zero in ``jacobian`` (nr, 2, 6): a projection has no efforts.
-
-    ``released`` (nr,): positive for these.
-    """
-    for r in range(plan.rows.role.size):
-        if released[r] > 0.0:
-            for s in range(2):
-                for k in range(6):
-                    jacobian[r, s, k] = 0.0
+        finish_push(ws, i, half_step, work.wrench[n])
 
 
 def _called(plan, stages):

@@ -25,7 +25,6 @@ from varint.base.numba import Float2, indirect, njit
 from varint.mathematics.quaternion import advance
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, vector
 from varint.step.configuration import place, place_anew
-from varint.step.efforts import clear_rows
 from varint.step.laws import evaluate_laws
 from varint.step.loads import evaluate_loads
 from varint.step.nodes.efforts import add_efforts
@@ -33,6 +32,7 @@ from varint.step.nodes.reactions import accelerate
 from varint.step.plan import Plan, Workspace
 from varint.step.projection import project
 from varint.step.restart import copy_start
+from varint.step.rows import clear_rows
 
 FARTHEST = 2.0  # largest ratio between z and Z, either way
 MOST = 0.7  # largest change of log z at a node

@@ -6,9 +6,9 @@ from varint.step.configuration import mass_pivots
 from varint.step.contacts.nodes import project_contacts
 from varint.step.contacts.rows import has_contacts
 from varint.step.dense import copy_motions
-from varint.step.efforts import clear_rows
 from varint.step.intervals import StepSpan
 from varint.step.roles import add_inertias, add_role_works
+from varint.step.rows import clear_rows
 
 
 @njit(inline="always")

@@ -144,6 +144,19 @@ def other_row(plan: Plan, ws: Workspace, r: int, position: Float2, rotation: Flo
     return plan.measures.weight[r] * value - work.target[r]  # of rows after the first the target is zero
 
 
+@njit
+def clear_rows(plan, released, jacobian):
+    """Set the rows that are no constraints to zero in ``jacobian`` (nr, 2, 6): a projection has no efforts.
+
+    ``released`` (nr,): positive for these.
+    """
+    for r in range(plan.rows.role.size):
+        if released[r] > 0.0:
+            for s in range(2):
+                for k in range(6):
+                    jacobian[r, s, k] = 0.0
+
+
 def has_other_rows(plan: Plan) -> bool:
     """Return whether `other_row` is called for rows of a plan."""
     kinds, roles = plan.measures.kind[: plan.rows.role.size], plan.rows.role

@@ -14,12 +14,13 @@ from varint.mathematics.vectors import add, cross, rotate, rotate_back, scale, v
 from varint.step.configuration import follow_measured, follow_products, mass_pivots, place
 from varint.step.constraints import follow_constraints
 from varint.step.dense import dot6
-from varint.step.efforts import clear_rows, curvature_factor
+from varint.step.efforts import curvature_factor
 from varint.step.laws import evaluate_laws
 from varint.step.ldu import solve_newton
 from varint.step.loads import differentiate_loads, evaluate_loads
 from varint.step.measures import weighted_curvature
 from varint.step.nodes.efforts import add_efforts, keep_turns
+from varint.step.rows import clear_rows
 
 WHAT = "steps at velocity level"
 SMALL_TURN = 0.1  # rad: below, the series are exact to round-off, and the closed forms are not

@@ -11,7 +11,7 @@ from varint.model.state import State
 from varint.results.inputs.at_nodes import inputs_at
 from varint.step.configuration import mass_pivots, place_anew
 from varint.step.derivatives.tangent import force_changes
-from varint.step.efforts import clear_rows
+from varint.step.rows import clear_rows
 from varint.step.workspace import tangent_work, workspace
 
 RANK = 1e-9  # of the largest singular value of the rows: smaller ones are those of redundant rows

@@ -17,7 +17,8 @@ from varint.base.numba import Float1, Float2, Float3, Int1, natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
 from varint.step.collocation.by_numbers import add_step
 from varint.step.collocation.closures import move_multipliers
-from varint.step.collocation.efforts import evaluate_node, is_pushed, note_along, note_efforts
+from varint.step.collocation.effort_blocks import note_along, note_efforts
+from varint.step.collocation.efforts import evaluate_node, is_pushed
 from varint.step.collocation.elimination import eliminate, solve_turns
 from varint.step.collocation.records import ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.collocation.steps import evaluate, place_nodes, pull_link, start_poses

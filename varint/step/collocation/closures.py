@@ -64,12 +64,12 @@ def place_closures(plan, ws, tree, closures, work, given, k):
     if k == 0:
         follow_constraints(plan, ws, work.body_position[0], work.body_rotation[0])
     evaluate_rows(plan, ws, work.body_position[k], work.body_rotation[k], own.value[k], own.gradient[k])
+    if work.watch[0]:
+        place_stops(plan, ws, closures, work, k)
     if k > 0:
         q = work.position.shape[0] - 1
         for r in range(closures.rows[0], closures.rows[1]):
             own.row[(r - closures.rows[0]) * q + k - 1] = own.value[k, r]  # zero for rows of efforts
-    if work.watch[0]:
-        place_stops(plan, ws, closures, work, k)
 
 
 @njit(inline="always")

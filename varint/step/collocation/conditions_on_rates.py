@@ -15,8 +15,8 @@ pose of node j itself are left out.
 
 from varint.base.numba import indirect, natural, njit
 from varint.mathematics.vectors import add, rotate, rotate_back, scale, turn_of, vector, write
-from varint.step.collocation.efforts import write_velocities
 from varint.step.collocation.records import ClosedLoops, LinkTree, NodeRule, NodeWorkspace
+from varint.step.collocation.shown import write_velocities
 from varint.step.dense import dot6
 from varint.step.plan import Plan, Workspace
 

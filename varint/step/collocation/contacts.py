@@ -61,10 +61,10 @@ def _show_at_pose(ws, work, k):
 def place_contacts(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeWorkspace, k: int) -> None:
     """Write the rows of closed contacts at node k, as `place_stops` does those of stops; after `show_bodies` there.
 
-    Gradients to ``work.closures.gradient``, for k > 0 residuals, m, to ``work.closures.row``; at node 0 which rows are
+    Gradients to ``work.closures.gradient``, residuals, m, to ``work.closures.value``; at node 0 which rows are
     constraints to ``work.closures.held`` (rows,).
     """
-    own, q, shown = work.closures, work.position.shape[0] - 1, False
+    own, shown = work.closures, False
     for n in range(ws.contacts.near_count[0]):
         c = natural(ws.contacts.near[n])
         r = natural(closures.contact[c, 0])
@@ -82,9 +82,7 @@ def place_contacts(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeW
         _copy_row(plan, ws, c, 0, own.gradient[k, r], r)
         for a in range(2 if rubs else 0):
             _copy_row(plan, ws, c, 1 + a, work.touch.across[k, 2 * c + a], r)
-        if k > 0:
-            off = contact_gap(plan, ws, SHOWN, c) - ws.contacts.held_gap[c]
-            own.row[(r - closures.rows[0]) * q + k - 1] = off
+        own.value[k, r] = contact_gap(plan, ws, SHOWN, c) - ws.contacts.held_gap[c]
 
 
 @njit

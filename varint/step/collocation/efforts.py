@@ -13,39 +13,12 @@ import math
 
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, dot, rotate, scale, turn_of, vector, write
-from varint.step.collocation.closures import free_motion, show_bodies
+from varint.step.collocation.effort_blocks import note_along, note_efforts
 from varint.step.collocation.end_rates import add_mean, clear_ends, lead_node, sum_ends
+from varint.step.collocation.shown import show_bodies, write_velocities
 from varint.step.efforts import has_efforts
 from varint.step.laws import has_potential, law_effort, law_potential
-from varint.step.nodes.efforts import evaluate_efforts, keep_turns
-
-
-@njit
-def write_velocities(tree, rule, work, velocity, h, j):
-    """Write the velocities of all bodies at node j, angular ones in axes of the bodies, to ``velocity`` (nb, 6)."""
-    for slot in range(velocity.shape[0]):
-        i = natural(tree.link[slot])
-        R, line = work.rotation[j, i], (0.0, 0.0, 0.0)
-        a, b, c = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)  # rows of dR/dt
-        for k in range(1, rule.weight.size):
-            f, M = rule.slope[j, k] / h, work.change[k, i]
-            line = add(line, scale(f, vector(work.shift[k, i])))
-            a, b, c = add(a, scale(f, vector(M[0]))), add(b, scale(f, vector(M[1]))), add(c, scale(f, vector(M[2])))
-        x, y, z = _column(a, b, c, 0), _column(a, b, c, 1), _column(a, b, c, 2)
-        p, q, r = _column_of(R, 0), _column_of(R, 1), _column_of(R, 2)
-        turn = dot(r, y) - dot(q, z), dot(p, z) - dot(r, x), dot(q, x) - dot(p, y)
-        write(velocity[slot], line, scale(0.5, turn))
-
-
-@njit(inline="always")
-def _column(a, b, c, k):
-    """Column k of a matrix of rows a, b, c (3,)."""
-    return a[k], b[k], c[k]
-
-
-@njit(inline="always")
-def _column_of(R, k):
-    return R[0, k], R[1, k], R[2, k]
+from varint.step.nodes.efforts import evaluate_efforts, keep_turns, sum_efforts
 
 
 @njit
@@ -72,10 +45,29 @@ def evaluate_node(plan, ws, tree, rule, work, given, h, j):
         ws.efforts.input[e] = given[j, e]
     for n in range(work.internal.node.shape[1]):
         ws.efforts.state[n] = work.internal.node[j, n]
+    _begin_load(work, j)
+    evaluate_efforts(plan, ws, work.body_position[j], work.body_rotation[j], ws.velocity, 0.0, work.load, work.power)
+
+
+@njit
+def _begin_load(work, j):
+    """Let ``work.load`` (nb, 6) be the loads from outside at node j, N, world, and N m, axes of the body."""
     for b in range(work.load.shape[0]):
         for a in range(6):
             work.load[b, a] = work.given[j, b, a]
-    evaluate_efforts(plan, ws, work.body_position[j], work.body_rotation[j], ws.velocity, 0.0, work.load, work.power)
+
+
+@njit
+def _evaluate_led(plan, ws, tree, rule, work, given, h, j):
+    """Do `evaluate_node`, inputs ``given`` (s, ne), with strong efforts at the rates that lead in a step of ``h`` s.
+
+    Writes ``work.load`` (nb, 6) and ``work.power`` (ne,).
+    """
+    evaluate_node(plan, ws, tree, rule, work, given, h, j)
+    if work.ends.any[0]:
+        lead_node(plan, ws, rule, work, h, j)
+        _begin_load(work, j)
+        sum_efforts(plan, ws.efforts, ws.velocity, work.load, work.power)
 
 
 @njit
@@ -89,52 +81,6 @@ def add_impulses(tree, rule, work, h, j):
         write(
             wrench, add(vector(wrench), scale(share, vector(load))), add(turn_of(wrench), scale(share, turn))
         )  # fmt: skip
-
-
-@njit
-def note_efforts(plan, ws, closures, rule, work, h, j):
-    """Keep gradients (2, 6) of measures of efforts with a row of their own at node j, and efforts' derivatives."""
-    own, last = work.closures, rule.weight.size - 1
-    for s in range(plan.laws.sum_first.size - 1):
-        for measure in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-            m = natural(measure)
-            r = plan.measures.row[m]
-            if r < closures.rows[0] or own.held[r]:
-                continue
-            own.by_value[j, r] = h * rule.weight[j] * ws.efforts.sum_by_value[s]
-            own.by_rate[j, r] = rule.weight[j] * ws.efforts.sum_by_rate[s]
-            if work.ends.any[0]:
-                work.ends.by_row[j, r] = rule.weight[j] * rule.lead[j] * work.ends.by_rate[s]
-            if work.internal.by_row.shape[0] > 0:
-                for k in range(last):
-                    work.internal.by_row[r, j, k] = work.internal.by_sum[s, j, k]
-            for side in range(2):
-                for a in range(6):
-                    own.gradient[j, r, side, a] = ws.efforts.gradient[m, side, a]
-                    if j == last - 1:  # the end takes those of the node before: they are of the matrix alone
-                        own.gradient[last, r, side, a] = ws.efforts.gradient[m, side, a]
-
-
-@njit
-def note_along(plan, ws, tree, rule, work, h, j):
-    """Add derivatives of efforts along links at node j to ``work.stiff`` and ``work.damp`` (s, nl).
-
-    After `evaluate_node`; ``h``: size of the step, s.
-    """
-    for s in range(tree.along.size):
-        if tree.along[s] < 0:
-            continue
-        i, m = natural(tree.along[s]), natural(plan.laws.sum_first[s])
-        side = natural(0 if plan.measures.body[m, 0] == tree.body[i] else 1)
-        gradient, (line, turn) = ws.efforts.gradient[m, side], free_motion(tree, work, j, i)
-        along = dot(line, vector(gradient)) + dot(turn, rotate(work.rotation[j, i], turn_of(gradient)))
-        work.stiff[j, i] += h * rule.weight[j] * ws.efforts.sum_by_value[s] * along * along
-        work.damp[j, i] += rule.weight[j] * ws.efforts.sum_by_rate[s] * along * along
-        if work.ends.any[0]:
-            work.ends.along[j, i] += rule.weight[j] * rule.lead[j] * work.ends.by_rate[s] * along * along
-        if work.internal.by_link.shape[0] > 0:
-            for k in range(work.internal.by_link.shape[2]):
-                work.internal.by_link[i, j, k] += along * along * work.internal.by_sum[s, j, k]
 
 
 @njit
@@ -161,9 +107,7 @@ def push_nodes(plan, ws, tree, closures, rule, work, given, h):
     if work.ends.any[0]:
         _find_means(plan, ws, tree, closures, rule, work, given, h)
     for j in range(rule.weight.size - 1):
-        evaluate_node(plan, ws, tree, rule, work, given, h, j)
-        if work.ends.any[0]:
-            lead_node(plan, ws, rule, work, h, j)
+        _evaluate_led(plan, ws, tree, rule, work, given, h, j)
         add_impulses(tree, rule, work, h, j)
         if closures.rows[1] > closures.rows[0]:
             note_efforts(plan, ws, closures, rule, work, h, j)
@@ -181,9 +125,8 @@ def finish_nodes(plan, ws, tree, closures, rule, work, given, h):
     if work.ends.any[0]:
         _find_means(plan, ws, tree, closures, rule, work, given, h)
     for j in range(last + 1):
-        evaluate_node(plan, ws, tree, rule, work, given, h, j)
+        _evaluate_led(plan, ws, tree, rule, work, given, h, j)
         if work.ends.any[0]:
-            lead_node(plan, ws, rule, work, h, j)
             sum_ends(plan, ws, rule, work, h, j)
         share = h * rule.weight[j]
         for e in range(own.work.size):

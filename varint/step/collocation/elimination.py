@@ -27,7 +27,7 @@ from varint.step.collocation.closures import (
     yield_turns,
 )
 from varint.step.collocation.conditions_on_rates import fill_rates
-from varint.step.collocation.end_rates import damp_blocks
+from varint.step.collocation.effort_blocks import add_along, damp_blocks
 from varint.step.collocation.friction import rub_fills
 from varint.step.collocation.records import SCREW, SLIDE, WELD
 from varint.step.dense import add_scaled6, dot6
@@ -103,32 +103,6 @@ def _write_link_blocks(tree, work, i, q):
                     + D[a, 3] * turn[0] + D[a, 4] * turn[1] + D[a, 5] * turn[2]
                 )  # fmt: skip
             work.E[i, j, k] = dot(vector(V), line) + dot(turn_of(V), turn)
-
-
-@njit
-def _add_laws(rule, work, i, q):
-    """Add L, of the laws along the coordinate of link i, to E (q, q)."""
-    for j in range(q):
-        for k in range(q):
-            work.E[i, j, k] += work.damp[j, i] * rule.slope[j, k + 1]
-        if j > 0:
-            work.E[i, j, j - 1] += work.stiff[j, i]
-
-
-@njit
-def _add_ends(rule, work, i, q):
-    """Add what the leads of strong efforts along the coordinate of link i do to E (q, q)."""
-    for j in range(q):
-        for k in range(q):
-            work.E[i, j, k] += work.ends.along[j, i] * rule.top[k + 1]
-
-
-@njit
-def _add_internals(work, i, q):
-    """Add what the internal variables of laws along the coordinate of link i do to E (q, q)."""
-    for j in range(q):
-        for k in range(q):
-            work.E[i, j, k] += work.internal.by_link[i, j, k]
 
 
 @njit
@@ -245,11 +219,7 @@ def eliminate(plan, ws, tree, closures, rule, work, h):
         if tree.motion[i] != WELD:
             _write_link_blocks(tree, work, i, q)
             if tree.along.size:
-                _add_laws(rule, work, i, q)
-                if work.ends.any[0]:
-                    _add_ends(rule, work, i, q)
-                if work.internal.by_link.shape[0] > 0:
-                    _add_internals(work, i, q)
+                add_along(rule, work, i, q)
             if closed:
                 invert_any(work.E[i], work.V[nl, 0], q)
             else:

@@ -22,10 +22,10 @@ from varint.mathematics.vectors import add, dot, rotate, rotate_back, scale, tur
 from varint.step.collocation.records import LinkTree, NodeWorkspace
 from varint.step.collocation.shown import bring_node
 from varint.step.damping.choice import choose_leads
-from varint.step.damping.end_rates import rates_at_start
-from varint.step.dense import add_scaled6, copy_motions, dot6
+from varint.step.damping.end_rates import evaluate_ahead, leads, push_ahead, rates_at_start
+from varint.step.dense import copy_motions
 from varint.step.laws import has_potential, law_effort
-from varint.step.loads import differentiate_resistance, wrench_of
+from varint.step.loads import differentiate_resistance
 from varint.step.plan import Plan, Workspace
 from varint.step.projection import project
 
@@ -34,17 +34,21 @@ WHAT = "strong damping in steps of collocation"
 
 @indirect(seconds=1, what=WHAT)
 def choose_ends(plan: Plan, ws: Workspace, tree: LinkTree, work: NodeWorkspace, h: float) -> None:
-    """Choose the strong efforts of the next step of ``h`` s: ``ws.damping.lead``, ``load_lead``, ``work.ends.any``."""
+    """Choose the strong efforts of the next step of ``h`` s: ``ws.damping.lead``, ``load_lead``, ``work.ends.any``.
+
+    Their leads are one: the rule says by how much an effort leads at a node.
+    """
     bring_node(plan, ws, tree, work, 0)
     choose_leads(plan, ws, 0, h)
-    found = False
+    any_leads = False
     for f in range(ws.damping.lead.size):
-        found = found or ws.damping.lead[f] > 0.0
+        ws.damping.lead[f] = 1.0 if ws.damping.lead[f] > 0.0 else 0.0
+        any_leads = any_leads or ws.damping.lead[f] > 0.0
     for n in range(ws.damping.load_lead.size):
         work.ends.led[n] = ws.damping.load_lead[n] > 0.0
-        found = found or work.ends.led[n]
-    work.ends.any[0] = found
-    work.ends.used[0] = work.ends.used[0] or found
+        any_leads = any_leads or work.ends.led[n]
+    work.ends.any[0] = any_leads
+    work.ends.used[0] = work.ends.used[0] or any_leads
 
 
 @njit
@@ -68,18 +72,15 @@ def _find_carriers(plan, ws, tree, closures, work):
     nb = tree.link.size
     for s in range(work.ends.mean.size):
         work.ends.carrier[s] = -1
-        found = tree.along[s] < 0
+        alone = tree.along[s] < 0
         for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-            found = found and not closures.rows[0] <= plan.measures.row[m] < closures.rows[1]
+            alone = alone and not closures.rows[0] <= plan.measures.row[m] < closures.rows[1]
             for side in range(2):
                 b = plan.measures.body[m, side]
                 if b < nb:
-                    found = found and work.ends.carrier[s] in (-1, b)
+                    alone = alone and work.ends.carrier[s] in (-1, b)
                     work.ends.carrier[s] = b
-        strong = False
-        for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
-            strong = strong or ws.damping.lead[f] > 0.0
-        if not (found and strong):
+        if not (alone and leads(plan, ws, s)):
             work.ends.carrier[s] = -1
 
 
@@ -129,30 +130,15 @@ def add_mean(plan, ws, rule, work, j):
 
 @njit
 def lead_node(plan, ws, rule, work, h, j):
-    """Let strong efforts at node j act at the rates that lead; after `evaluate_node`, in ``work.load`` and ``power``.
+    """Let strong efforts at node j act at the rates that lead: sums and wrenches in ``ws.efforts``.
 
-    ``work.ends.by_rate`` (sums,): the derivatives of these by the rate at which they act.
+    After `evaluate_node`. ``work.ends.by_rate`` (sums,): the derivatives of these by the rate at which they act.
     """
     own, ends, lead = ws.efforts, work.ends, rule.lead[j]
     for s in range(ends.mean.size):
         ends.by_rate[s] = 0.0
-        for f in range(natural(plan.laws.sum_law[s]), natural(plan.laws.sum_law[s + 1])):
-            if not ws.damping.lead[f] > 0.0:
-                continue
-            e, value, rate = natural(plan.laws.element[f]), own.sum_value[s], own.sum_rate[s]
-            effort, by_value, by_rate = law_effort(plan, own, f, value, rate + lead * ends.mean[s], 0.0)
-            change = effort - own.effort[e]
-            own.sum_effort[s] += change
-            own.sum_by_value[s] += by_value - own.law_by_value[f]
-            own.sum_by_rate[s] += by_rate - own.law_by_rate[f]
-            own.effort[e], own.law_by_value[f], own.law_by_rate[f] = effort, by_value, by_rate
-            ends.by_rate[s] += by_rate
-            work.power[e] = effort * rate
-            for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-                for side in range(2):
-                    b = plan.measures.body[m, side]
-                    if b < work.load.shape[0]:
-                        add_scaled6(work.load[b], change, own.gradient[m, side])
+        if leads(plan, ws, s):
+            ends.by_rate[s] = evaluate_ahead(plan, own, ws.damping, s, lead * ends.mean[s], 0.0)
         ends.world_by_value[j, s] = h * rule.weight[j] * own.sum_by_value[s]
         ends.world_by_rate[j, s] = rule.weight[j] * own.sum_by_rate[s]
         ends.world_by_mean[j, s] = rule.weight[j] * lead * ends.by_rate[s]
@@ -165,17 +151,13 @@ def lead_node(plan, ws, rule, work, h, j):
 def _lead_load(plan, ws, work, n, j, lead):
     """Let load n, a resistance, at node j act at the velocity that leads by ``lead``, a number, times its mean.
 
-    Replaces its wrench in ``work.load`` (nb, 6); derivatives to ``work.ends.load_by_rate`` (s, loads, 6, 3).
+    Replaces its wrench ``ws.efforts.wrench`` (loads, 6); derivatives to ``work.ends.load_by_rate`` (s, loads, 6, 3).
     """
-    own, ends, b, e = ws.efforts, work.ends, natural(plan.loads.body[n]), plan.loads.element[n]
+    ends, b = work.ends, natural(plan.loads.body[n])
     R, ahead, mean = work.body_rotation[j, b], ws.damping.ahead, ends.load_mean[n]
     turn = add(turn_of(ws.velocity[b]), scale(lead, rotate_back(R, turn_of(mean))))
     write(ahead[b], add(vector(ws.velocity[b]), scale(lead, vector(mean))), turn)
-    add_scaled6(work.load[b], -1.0, own.wrench[n])
-    work.power[e] -= dot6(own.wrench[n], ws.velocity[b])
-    own.effort[e] = wrench_of(plan, own, n, work.body_rotation[j], ahead, own.input[e], own.wrench[n])
-    add_scaled6(work.load[b], 1.0, own.wrench[n])
-    work.power[e] += dot6(own.wrench[n], ws.velocity[b])
+    push_ahead(plan, ws.efforts, ws.damping, n, work.body_rotation[j])
     by = ends.by_velocity
     by[:] = 0.0
     differentiate_resistance(plan, n, ahead, by)
@@ -187,34 +169,6 @@ def _lead_load(plan, ws, work, n, j, lead):
                 for m in range(3):
                     total += R[a, k] * by[3 + k, 3 + m] * R[c, m]
             ends.load_by_rate[j, n, 3 + a, c] = total
-
-
-@njit
-def damp_blocks(plan, tree, rule, work):
-    """Add the derivatives of strong resistances, and of laws with the world, to D (q q, 6, 6) of the links."""
-    q, ends = rule.weight.size - 1, work.ends
-    for s in range(ends.mean.size):
-        if ends.carrier[s] < 0:
-            continue
-        D = work.D[natural(tree.link[natural(ends.carrier[s])])]
-        for j in range(q):
-            for k in range(q):
-                share = ends.world_by_rate[j, s] * rule.slope[j, k + 1] + ends.world_by_mean[j, s] * rule.top[k + 1]
-                share += ends.world_by_value[j, s] if j == k + 1 else 0.0
-                for a in range(6):
-                    add_scaled6(D[j * q + k, a], share * ends.gradient[j, s, a], ends.gradient[k + 1, s])
-    for n in range(work.ends.load_mean.shape[0]):
-        if not work.ends.led[n]:
-            continue
-        D = work.D[natural(tree.link[natural(plan.loads.body[n])])]
-        for j in range(q):
-            B = work.ends.load_by_rate[j, n]
-            for k in range(q):
-                share = rule.weight[j] * (rule.slope[j, k + 1] + rule.lead[j] * rule.top[k + 1])
-                for a in range(3):
-                    for c in range(3):
-                        D[j * q + k, a, c] += share * B[a, c]
-                        D[j * q + k, 3 + a, 3 + c] += share * B[3 + a, c]
 
 
 @njit

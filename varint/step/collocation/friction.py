@@ -18,8 +18,8 @@ import math
 from varint.base.numba import indirect, natural, njit
 from varint.mathematics.vectors import add, rotate, scale, turn_of, vector, write
 from varint.step.collocation.conditions_on_rates import add_condition, fill_row
-from varint.step.collocation.efforts import write_velocities
 from varint.step.collocation.records import ClosedLoops, LinkTree, NodeRule, NodeWorkspace
+from varint.step.collocation.shown import write_velocities
 from varint.step.collocation.slips import keep_slip, slides
 from varint.step.contacts.cones import STILL
 from varint.step.dense import add_scaled6, dot6

@@ -23,8 +23,8 @@ from varint.step.collocation.closures import free_motion, show_bodies
 from varint.step.collocation.elimination import solve_turns
 from varint.step.collocation.records import ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.dense import pivoted_lu_factor, pivoted_lu_solve
-from varint.step.paths.mass_pulls import find_momenta, find_pulls
-from varint.step.paths.masses import WHAT, add_weights, find_points, place_paths
+from varint.step.paths.mass_pulls import find_pulls
+from varint.step.paths.masses import WHAT, add_weights, find_momenta, find_points, place_paths
 from varint.step.paths.straight_masses import is_straight
 from varint.step.plan import Plan, Workspace
 
@@ -83,7 +83,7 @@ def push_paths(
         for p in range(table.mass.size):
             count, begin, last = find_points(plan, ws, p, (NODE, NODE)), table.first[p], table.first[p + 1]
             _take_velocities(table, own, ws, p, i)
-            find_momenta(plan, ws, p, count, NODE)
+            find_momenta(plan, ws, p, count, NODE, NODE)
             for n in range(begin, last):
                 for c in range(3):
                     share = rule.weight[i] * ws.massive_paths.pull[n, c]
@@ -127,7 +127,7 @@ def _differentiate_paths(plan, ws, tree, rule, work):
             curved = not is_straight(table, p)
             if curved:
                 _take_velocities(table, own, ws, p, i)
-                find_momenta(plan, ws, p, count, NODE)
+                find_momenta(plan, ws, p, count, NODE, NODE)
                 find_pulls(plan, ws, own, p, count, NODE)
                 for n in range(begin, last):
                     for c in range(3):
@@ -135,7 +135,7 @@ def _differentiate_paths(plan, ws, tree, rule, work):
             for column in range(3 * (last - begin)):
                 ws.massive_paths.shift[begin:last] = 0.0
                 ws.massive_paths.shift[begin + column // 3, column % 3] = 1.0
-                find_momenta(plan, ws, p, count, NODE)
+                find_momenta(plan, ws, p, count, NODE, NODE)
                 for n in range(begin, last):
                     for c in range(3):
                         own.inertia[i, 3 * n + c, column] = ws.massive_paths.pull[n, c]
@@ -147,7 +147,7 @@ def _differentiate_paths(plan, ws, tree, rule, work):
                         own.drift[i, 3 * n + c, column] = -own.pull[n, c] - own.at_rate[n, c]
                 _take_velocities(table, own, ws, p, i)
                 ws.massive_paths.shift[begin + column // 3, column % 3] += 1.0
-                find_momenta(plan, ws, p, count, NODE)
+                find_momenta(plan, ws, p, count, NODE, NODE)
                 find_pulls(plan, ws, own, p, count, NODE)
                 for n in range(begin, last):  # F is a quadratic form of u
                     for c in range(3):

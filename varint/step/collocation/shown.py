@@ -1,8 +1,9 @@
-"""The present node of a collocation step in the arrays of the other steps, which project, record and have impacts."""
+"""Nodes of a collocation step in the arrays of the other steps: poses and velocities of bodies, the present node."""
 
 import math
 
 from varint.base.numba import natural, njit
+from varint.mathematics.vectors import add, dot, scale, vector, write
 from varint.step.configuration import place
 from varint.step.roles import place_role_rows
 
@@ -48,3 +49,31 @@ def write_quaternion(R, q):
     if a * q[0] + b * q[1] + c * q[2] + d * q[3] < 0.0:
         share = -share
     q[0], q[1], q[2], q[3] = share * a, share * b, share * c, share * d
+
+
+@njit
+def write_velocities(tree, rule, work, velocity, h, j):
+    """Write the velocities of all bodies at node j, angular ones in axes of the bodies, to ``velocity`` (nb, 6)."""
+    for slot in range(velocity.shape[0]):
+        i = natural(tree.link[slot])
+        R, line = work.rotation[j, i], (0.0, 0.0, 0.0)
+        a, b, c = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)  # rows of dR/dt
+        for k in range(1, rule.weight.size):
+            f, M = rule.slope[j, k] / h, work.change[k, i]
+            line = add(line, scale(f, vector(work.shift[k, i])))
+            a, b, c = add(a, scale(f, vector(M[0]))), add(b, scale(f, vector(M[1]))), add(c, scale(f, vector(M[2])))
+        x, y, z = _column(a, b, c, 0), _column(a, b, c, 1), _column(a, b, c, 2)
+        p, q, r = _column_of(R, 0), _column_of(R, 1), _column_of(R, 2)
+        turn = dot(r, y) - dot(q, z), dot(p, z) - dot(r, x), dot(q, x) - dot(p, y)
+        write(velocity[slot], line, scale(0.5, turn))
+
+
+@njit(inline="always")
+def _column(a, b, c, k):
+    """Column k of a matrix of rows a, b, c (3,)."""
+    return a[k], b[k], c[k]
+
+
+@njit(inline="always")
+def _column_of(R, k):
+    return R[0, k], R[1, k], R[2, k]

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from varint.base.numba import CompiledRecord, Float2, Float3, Int1, Int2, copy_spans, indirect, natural, njit, record_at
-from varint.mathematics.vectors import continued
 from varint.step.collocation.contacts import (
     any_contact_closed,
     contact_changes,
@@ -27,10 +26,19 @@ from varint.step.collocation.shown import bring_node, show_bodies
 from varint.step.configuration import follow_measured
 from varint.step.contacts.rows import has_contacts
 from varint.step.inputs import Inputs
-from varint.step.limits.floors import risen
+from varint.step.limits.floors import raise_floor, risen
 from varint.step.limits.impacts import RUN_STARTS, find_pushes
-from varint.step.limits.rows import LEAP, NEAR, TOUCHING, leap_at, limit_gap, limit_row, unit_of_limit
-from varint.step.measures import measure_at, rate_of
+from varint.step.limits.rows import (
+    LEAP,
+    NEAR,
+    TOUCHING,
+    gap_near,
+    gap_with_rate,
+    leap_at,
+    limit_row,
+    unit_of_limit,
+    write_closed_rows,
+)
 from varint.step.plan import Plan, Workspace
 from varint.step.projection import project
 from varint.step.restart import copy_start, go_back
@@ -60,21 +68,13 @@ watch_at = record_at(StopWatch)
 def place_stops(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeWorkspace, k: int) -> None:
     """Write the rows of closed limits at node k, after `show_bodies` there.
 
-    Gradients go to ``work.closures.gradient``, for k > 0 residuals against the gaps they keep, m or rad, to
-    ``work.closures.row``. At node 0 the rows of closed limits are marked in ``work.closures.held`` (rows,).
+    Gradients go to ``work.closures.gradient``, residuals against the gaps they keep, m or rad, to
+    ``work.closures.value``. At node 0 the rows of closed limits are marked in ``work.closures.held`` (rows,).
     """
-    own, q, limits = work.closures, work.position.shape[0] - 1, plan.limits
-    for n in range(limits.measure.size if k == 0 else 0):
+    own, held, position = work.closures, watch_at(work.stops[0]).held_gap[k], work.body_position[k]
+    for n in range(plan.limits.measure.size if k == 0 else 0):
         own.held[limit_row(plan, n)] = ws.released[limit_row(plan, n)] == 0.0
-    for n in range(limits.measure.size):
-        if not ws.efforts.closed[n]:
-            continue
-        m, r = limits.measure[n], limit_row(plan, n)
-        value = measure_at(plan, ws, m, work.body_position[k], work.body_rotation[k], own.gradient[k, r])
-        value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
-        if k > 0:
-            gap, held_gap = limits.sign[n] * (limits.value[n] - value), watch_at(work.stops[0]).held_gap[k, n]
-            own.row[(r - closures.rows[0]) * q + k - 1] = limits.sign[n] * (held_gap - gap)
+    write_closed_rows(plan, ws, held, position, work.body_rotation[k], own.value[k], own.gradient[k])
     if has_contacts(plan):
         place_contacts(plan, ws, closures, work, k)
 
@@ -146,23 +146,21 @@ def _leaps_along(plan, ws, work, n):
     m = plan.limits.measure[n]
     near, joint = ws.efforts.value_near[m], plan.measures.product[m]
     for k in range(work.gap.size):
-        value = measure_at(plan, ws, m, work.body_position[k], work.body_rotation[k], ws.efforts.change)
+        position, rotation = work.body_position[k], work.body_rotation[k]
+        work.gap[k] = gap_near(plan, ws, n, near, position, rotation, ws.efforts.change)
+        near = plan.limits.value[n] - plan.limits.sign[n] * work.gap[k]
         if joint >= 0:
             if k > 0 and leap_at(plan, ws, joint) > LEAP:
                 return True
-            follow_measured(plan, ws, work.body_position[k], work.body_rotation[k])
-        near = continued(plan.measures.period[m], near, value)
-        work.gap[k] = plan.limits.sign[n] * (plan.limits.value[n] - near)
+            follow_measured(plan, ws, position, rotation)
     return False
 
 
 @njit
 def _is_kept(plan, ws, work, n, q):
     """Return whether closed limit n has its gap at the end of a step, node ``q``; not where other rows hold it off."""
-    m = plan.limits.measure[n]
-    value = measure_at(plan, ws, m, work.body_position[q], work.body_rotation[q], ws.efforts.change)
-    value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
-    gap = plan.limits.sign[n] * (plan.limits.value[n] - value)
+    near = ws.efforts.value_near[plan.limits.measure[n]]
+    gap = gap_near(plan, ws, n, near, work.body_position[q], work.body_rotation[q], ws.efforts.change)
     return abs(gap - watch_at(work.stops[0]).held_gap[q, n]) <= NEAR * unit_of_limit(plan, n)
 
 
@@ -236,18 +234,13 @@ def _raise_floors(plan, ws, work, watch, last):
     for n in range(efforts.floor.size):
         if not efforts.floor[n] < 0.0:
             continue
-        r = limit_row(plan, n)
-        efforts.target_rate[r] = 0.0
+        efforts.target_rate[limit_row(plan, n)] = 0.0
         if not efforts.closed[n]:
             continue
         first = _first_multiplier(plan, work, n)
         for j in range(last):
             efforts.work[plan.limits.element[n]] += work.closures.multiplier[first + j] * watch.held_rate[j, n]
-        floor, rate = watch.held_gap[last, n], watch.held_rate[last, n]
-        if floor >= -TOUCHING * unit_of_limit(plan, n):
-            floor = rate = 0.0
-        efforts.floor[n] = efforts.rest_gap[n] = floor
-        efforts.target_rate[r] = rate
+        raise_floor(plan, efforts, n, watch.held_gap[last, n], watch.held_rate[last, n])
 
 
 @njit
@@ -288,13 +281,7 @@ def gap_and_rate(plan: Plan, ws: Workspace, pose: int, n: int) -> tuple[float, f
     By the projected velocities, which are written to ``ws.increment_body`` (nb, 6).
     """
     project(plan, ws, pose)
-    gap = limit_gap(plan, ws, pose, n)
-    r = limit_row(plan, n)
-    body = plan.measures.body[plan.limits.measure[n]]
-    rate = -plan.limits.sign[n] * rate_of(body, ws.jacobian[pose, r], ws.increment_body)
-    if ws.released[r] > 0.0:  # no constraint: its gradient must not stay there
-        ws.jacobian[pose, r] = 0.0
-    return gap, rate
+    return gap_with_rate(plan, ws, pose, n, ws.increment_body)
 
 
 @indirect(seconds=1, what="hard stops in collocation")

@@ -15,13 +15,13 @@ for b, -1 for a. The torque of the element has no part in these blocks.
 """
 
 from varint.base.numba import indirect, natural, njit
-from varint.mathematics.sums import two_sums
 from varint.mathematics.vectors import ZERO, add, cross, dot, rotate, rotate_back, scale, sub, turn_of, vector, write
 from varint.measures.middle import half_of, half_turn, lever, to_middle, torque_of
 from varint.measures.rotation import by_rotation, vector_change
 from varint.step.compliant.beams import SIZE, ends_of, turn_of_half
-from varint.step.compliant.rows import write_rows
-from varint.step.laws import evaluate_along, finish_laws
+from varint.step.law_works import finish_laws
+from varint.step.laws import evaluate_along
+from varint.step.middle import finish_push, start_push, write_rows
 from varint.step.plan import Plan, Workspace
 
 WHAT = "beams"
@@ -34,16 +34,6 @@ def _velocity(ws, i):
         return ZERO, ZERO
     v = ws.velocity[i]
     return vector(v), turn_of(v)
-
-
-@njit(inline="always")
-def _take_push(ws, i, push):
-    """Take (g_x, (I + [T]) g_theta) of the impulse ``push`` (6,) off the residual of body i."""
-    if i == ws.velocity.shape[0]:
-        return
-    p, turn = ws.residual_body[i], turn_of(push)
-    turn = add(turn, cross(vector(ws.efforts.tangent[i]), turn))
-    write(p, sub(vector(p), vector(push)), sub(turn_of(p), turn))
 
 
 @indirect(seconds=2, what=WHAT)
@@ -86,8 +76,10 @@ def apply_beams(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> No
         on_a, on_b = work.push[n, 0], work.push[n, 1]
         write(on_a, scale(-1.0, push), scale(-1.0, near))
         write(on_b, push, add(far, cross(w, rotate_back(B, push))))
-        _take_push(ws, a, on_a)
-        _take_push(ws, b, on_b)
+        if a < plan.bodies.mass.size:
+            start_push(ws.residual_body[a], -1.0, on_a, work.tangent[a])
+        if b < plan.bodies.mass.size:
+            start_push(ws.residual_body[b], -1.0, on_b, work.tangent[b])
 
 
 @njit(inline="always")
@@ -194,15 +186,4 @@ def finish_beams(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> N
         for far in range(2):
             i = natural(plan.measures.body[m, natural(1 - side) if far else side])
             if i < plan.bodies.mass.size:
-                _add_push(ws, i, work.push[n, far])
-
-
-@njit(inline="always")
-def _add_push(ws, i, push):
-    """Add (g_x, (I - [T]) g_theta) of the impulse ``push`` (6,) to the momentum of body i."""
-    p, rest, turn = ws.momentum[i], ws.momentum_rest[i], turn_of(push)
-    turn = sub(turn, cross(vector(ws.efforts.tangent[i]), turn))
-    line, line_rest = two_sums(vector(p), add(vector(rest), vector(push)))
-    turn, turn_rest = two_sums(turn_of(p), add(turn_of(rest), turn))
-    write(p, line, turn)
-    write(rest, line_rest, turn_rest)
+                finish_push(ws, i, 1.0, work.push[n, far])

@@ -10,7 +10,6 @@ rigid links. Residuals are compared as velocities: the equivalent change of the 
 """
 
 from varint.base.numba import indirect, njit
-from varint.mathematics.vectors import add, cross, scale, sub, vector, write
 from varint.step.inputs import Inputs
 from varint.step.intervals import Interval
 from varint.step.plan import Plan, Workspace
@@ -24,21 +23,6 @@ def _softness(plan, ws, s, half_step):
     work = ws.efforts
     stiffness = -half_step * (half_step * work.sum_by_value[s] + work.sum_by_rate[s])
     return 1.0 / stiffness if stiffness > 0.0 else 0.0
-
-
-@njit
-def write_rows(gradient, T, factors, up, low):
-    """Write the rows (6,) of an effort for one body: ``up`` = P g, ``low`` = -h/2 df/dd, see efforts.py.
-
-    ``gradient``: (g_x, g_theta). ``factors``: -h^2/4 of the derivative of the effort by its measure, and -h/2 of that
-    by its rate. With u = (1 + c) T the rate changes by c g_theta - (1 + c) T x g_theta. In a step whose impulses act
-    along the rows at its end (newton.py), ``up`` and ``low`` are the same array, which then holds ``low``.
-    """
-    (by_value, by_rate), (line, turn) = factors, gradient
-    tilt, c = cross(vector(T), turn), T[3]
-    straight, across = by_value + by_rate * c, by_value + by_rate * (1.0 + c)
-    write(up, line, add(turn, tilt))
-    write(low, scale(by_value + by_rate, line), sub(scale(straight, turn), scale(across, tilt)))
 
 
 @indirect(seconds=1, what=WHAT)

@@ -30,11 +30,11 @@ from varint.step.contacts.interior import COARSE, SHARP, push_column, start_insi
 from varint.step.contacts.rolling import is_rolling, take_normal
 from varint.step.contacts.rows import EPSILON, STILL, rest_on
 from varint.step.dense import add_scaled6, copy_motions, dot6
-from varint.step.efforts import clear_rows
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.momentum import momenta_of
 from varint.step.plan import Plan, Workspace
+from varint.step.rows import clear_rows
 from varint.step.sizes import length_unit
 
 PASSES = 40  # of a solution, at most

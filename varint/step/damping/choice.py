@@ -29,13 +29,13 @@ from varint.mathematics.vectors import dot, vector
 from varint.step.configuration import mass_pivots
 from varint.step.damping.end_rates import rates_at_start
 from varint.step.dense import add_scaled6, copy_motions, dot6
-from varint.step.efforts import clear_rows
 from varint.step.intervals import StepSpan
 from varint.step.laws import other_law_effort
 from varint.step.ldu import solve_again, solve_newton
 from varint.step.measures import weighted_measure
 from varint.step.plan import Plan, Workspace
 from varint.step.projection import project
+from varint.step.rows import clear_rows
 
 SWINGS, LEAD = 6.0, 1.0 / 3.0  # z from which on a damper takes a lead, and which
 BENDS, WHOLE = 2.0, 1.0  # the same of an effort whose slope depends on its rate

@@ -25,17 +25,51 @@ def apply_ahead(plan: Plan, ws: Workspace, half_step: float) -> None:
     for place in range(plan.laws.other.size):
         s = natural(plan.laws.other[place])
         damping.by_start[s] = 0.0
-        if _leads(plan, ws, s):
-            _evaluate_sum(plan, ws, s, half_step)
+        if leads(plan, ws, s):
+            gained, by_rate = work.sum_rate[s] - damping.start_rate[s], 0.0
+            damping.by_start[s] = -evaluate_ahead(plan, work, damping, s, gained, half_step)
+            for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
+                work.law_by_rate[f] *= 1.0 + damping.lead[f]
+                by_rate += work.law_by_rate[f]
+            work.sum_by_rate[s] = by_rate
     for n in range(plan.loads.kind.size):
         if damping.load_lead[n] > 0.0:
-            e = plan.loads.element[n]
             move_ahead(plan, damping, n, ws.velocity)
-            work.effort[e] = wrench_of(plan, work, n, work.rotation, damping.ahead, work.input[e], work.wrench[n])
+            push_ahead(plan, work, damping, n, work.rotation)
 
 
 @njit
-def _leads(plan, ws, s):
+def evaluate_ahead(plan, work, damping, s, gained, span):
+    """Evaluate the laws along sum s as `laws.evaluate_along`, each at the rate of the sum and its lead of ``gained``.
+
+    ``gained``, m/s or rad/s; ``span``: see `law_effort`; ``damping.lead`` (laws,). Writes to ``work``, a `EffortWork`,
+    derivatives by the rates at which the laws act among it. Returns the derivative of the effort by ``gained``.
+    """
+    value, rate = work.sum_value[s], work.sum_rate[s]
+    effort = by_value = by_rate = by_gained = 0.0
+    for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
+        lead = damping.lead[f]
+        of_law, own_by_value, own_by_rate = law_effort(plan, work, f, value, rate + lead * gained, span)
+        work.effort[plan.laws.element[f]] = of_law
+        work.law_by_value[f], work.law_by_rate[f] = own_by_value, own_by_rate
+        effort, by_value, by_rate = effort + of_law, by_value + own_by_value, by_rate + own_by_rate
+        by_gained += lead * own_by_rate
+    work.sum_effort[s], work.sum_by_value[s], work.sum_by_rate[s] = effort, by_value, by_rate
+    return by_gained
+
+
+@njit
+def push_ahead(plan, work, damping, n, rotation):
+    """Replace effort and wrench of load n, a resistance, in ``work`` by those at the velocities ``damping.ahead``.
+
+    ``rotation`` (nb + 1, 3, 3), ``damping.ahead`` (nb, 6). Writes ``work.effort`` (ne,) and ``work.wrench`` (loads, 6).
+    """
+    e = plan.loads.element[n]
+    work.effort[e] = wrench_of(plan, work, n, rotation, damping.ahead, work.input[e], work.wrench[n])
+
+
+@njit
+def leads(plan, ws, s):
     """Return whether a law along sum s, a number, has a lead."""
     for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
         if ws.damping.lead[f] > 0.0:
@@ -60,7 +94,7 @@ def rates_at_start(plan, ws, pose):
     work, damping = ws.efforts, ws.damping
     for place in range(plan.laws.other.size):
         s, rate = natural(plan.laws.other[place]), 0.0
-        for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1] if _leads(plan, ws, s) else 0):
+        for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1] if leads(plan, ws, s) else 0):
             near, gradient = work.value_near[m], damping.gradient[m]
             weighted_measure(plan, ws, m, near, ws.position[pose], ws.rotation[pose], gradient)
             rate += measure_rate(plan, m, gradient, damping.start)
@@ -74,27 +108,6 @@ def rate_of_law(plan, ws, f, s):
     if ws.damping.active[0] and ws.damping.lead[f] > 0.0:
         return rate + ws.damping.lead[f] * (rate - ws.damping.start_rate[s])
     return rate
-
-
-@njit
-def _evaluate_sum(plan, ws, s, span):
-    """Evaluate the laws along sum s as `laws.evaluate_along` does, with their leads, over a ``span`` of s seconds.
-
-    Writes to ``ws.efforts``, and derivatives by the rate at the start to ``ws.damping.by_start``.
-    """
-    work, damping = ws.efforts, ws.damping
-    value, rate = work.sum_value[s], work.sum_rate[s]
-    gained = rate - damping.start_rate[s]
-    effort = by_value = by_rate = 0.0
-    for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
-        lead = damping.lead[f]
-        of_law, own_by_value, own_by_rate = law_effort(plan, work, f, value, rate + lead * gained, span)
-        damping.by_start[s] -= lead * own_by_rate
-        own_by_rate *= 1.0 + lead
-        work.effort[plan.laws.element[f]] = of_law
-        work.law_by_value[f], work.law_by_rate[f] = own_by_value, own_by_rate
-        effort, by_value, by_rate = effort + of_law, by_value + own_by_value, by_rate + own_by_rate
-    work.sum_effort[s], work.sum_by_value[s], work.sum_by_rate[s] = effort, by_value, by_rate
 
 
 @indirect(seconds=1, what=WHAT)

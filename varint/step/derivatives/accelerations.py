@@ -21,7 +21,6 @@ from varint.step.configuration import place_node
 from varint.step.dense import add_scaled6, dot6
 from varint.step.derivatives.operator import join_constraints
 from varint.step.derivatives.tangent import add_changes_from, add_input, is_still
-from varint.step.efforts import clear_rows
 from varint.step.formulas import is_formula
 from varint.step.intervals import StepSpan
 from varint.step.laws import evaluate_laws
@@ -30,6 +29,7 @@ from varint.step.loads import differentiate_loads, evaluate_loads
 from varint.step.measures import pair_of, rate_of, weighted_curvature
 from varint.step.nodes.efforts import add_efforts
 from varint.step.nodes.reactions import accelerate
+from varint.step.rows import clear_rows
 
 STEP = 4e-3  # rad, or sizes of a part, of the differences of the curvature
 

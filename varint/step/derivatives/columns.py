@@ -15,21 +15,16 @@ from varint.step.derivatives.refine import EXACT, PASSES
 from varint.step.derivatives.tangent import add_effort_changes, add_input, factor_stage, step_turn, turned_back
 from varint.step.derivatives.tape import load_start, play_stage
 from varint.step.derivatives.wide import NOTHING, dot_wide, eight, largest, plus, put, solve_wide
-from varint.step.efforts import (
-    add_load_change,
-    clear_rows,
-    has_efforts,
-    unknown_to_motion,
-    unknown_to_tangent,
-    unknown_to_velocity,
-)
+from varint.step.efforts import add_load_change, has_efforts
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.measures import weighted_curvature
+from varint.step.middle import unknown_to_motion, unknown_to_tangent, unknown_to_velocity
 from varint.step.momentum import angular_momentum
 from varint.step.pairs import add_curved, bend_rows, curve_pairs
 from varint.step.projection import project_velocities
 from varint.step.roles import apply_roles, change_at_end, change_from_start
+from varint.step.rows import clear_rows
 
 
 @njit

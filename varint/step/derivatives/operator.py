@@ -23,15 +23,10 @@ from varint.base.numba import njit
 from varint.mathematics.vectors import ZERO, add, cross, dot, scale, sub, vector
 from varint.step.damping.end_rates import differentiate_ahead
 from varint.step.dense import add_scaled6, dot6
-from varint.step.efforts import (
-    curvature_factor,
-    push_change,
-    unknown_to_motion,
-    unknown_to_tangent,
-    unknown_to_velocity,
-)
+from varint.step.efforts import curvature_factor
 from varint.step.loads import body_of, differentiate_loads
 from varint.step.measures import curve_transposed, pair_of, weighted_curvature
+from varint.step.middle import push_change, unknown_to_motion, unknown_to_tangent, unknown_to_velocity
 from varint.step.momentum import momentum_derivative
 from varint.step.roles import apply_roles_back
 

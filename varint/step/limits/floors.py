@@ -21,6 +21,19 @@ def risen(efforts, sign, n, r, h):
     return later, steepness * decay - b * later
 
 
+@njit
+def raise_floor(plan, efforts, n, floor, rate):
+    """Let closed limit n keep a ``floor``, m or rad, from the end of a step on; ``rate``: that of its row there.
+
+    Zero, as any other limit, once the floor has risen to it. Writes ``efforts.floor``, ``rest_gap`` (nl,) and
+    ``target_rate`` (nr,).
+    """
+    if floor >= -TOUCHING * unit_of_limit(plan, n):
+        floor = rate = 0.0
+    efforts.floor[n] = efforts.rest_gap[n] = floor
+    efforts.target_rate[limit_row(plan, n)] = rate
+
+
 @indirect(seconds=1, what="hard stops")
 def aim_floors(plan: Plan, ws: Workspace, inputs: Inputs, when: Interval, h: float, kept: bool) -> None:
     """Write the floors at the end of a stage of ``h`` seconds to ``ws.efforts.rest_gap`` (nl,), of closed limits."""
@@ -42,9 +55,7 @@ def finish_floors(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> 
             continue
         efforts.work[plan.limits.element[n]] += ws.multiplier[r] * efforts.target_rate[r]
         floor, rate = risen(efforts, sign, n, r, h)
-        if floor >= -TOUCHING * unit_of_limit(plan, n):
-            floor = rate = efforts.rest_gap[n] = 0.0
-        efforts.floor[n], efforts.target_rate[r] = floor, -sign * rate
+        raise_floor(plan, efforts, n, floor, -sign * rate)
 
 
 @indirect(seconds=1, what="hard stops")

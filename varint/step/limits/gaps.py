@@ -1,9 +1,8 @@
 """Gaps of hard limits at a pose."""
 
 from varint.base.numba import Float1, Float2, Float3, njit
-from varint.mathematics.vectors import continued
 from varint.step.configuration import follow_measured
-from varint.step.measures import measure_at
+from varint.step.limits.rows import gap_near
 from varint.step.plan import Plan, Workspace
 
 
@@ -16,7 +15,5 @@ def evaluate_gaps(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
     """
     follow_measured(plan, ws, position, rotation)
     for n in range(plan.limits.measure.size):
-        m = plan.limits.measure[n]
-        value = measure_at(plan, ws, m, position, rotation, gradient[n])
-        value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
-        gap[n] = plan.limits.sign[n] * (plan.limits.value[n] - value)
+        near = ws.efforts.value_near[plan.limits.measure[n]]
+        gap[n] = gap_near(plan, ws, n, near, position, rotation, gradient[n])

@@ -15,8 +15,7 @@ import math
 
 from varint.base.numba import indirect, njit
 from varint.mathematics.vectors import dot, vector
-from varint.step.limits.rows import TOUCHING, limit_gap, limit_row, set_closed, unit_of_limit
-from varint.step.measures import rate_of
+from varint.step.limits.rows import TOUCHING, gap_with_rate, limit_gap, limit_row, set_closed, unit_of_limit
 from varint.step.plan import Plan, Workspace
 from varint.step.sizes import length_unit
 
@@ -32,20 +31,6 @@ OUT_OF_REACH = 1.0  # m/s or rad/s: rate entered for a limit that does not touch
 LAWFUL, CHANGED, CYCLES = range(3)  # results of `change_sides`
 FURTHEST = 2  # times the number of limits: passes that pick the largest violation
 MOST_PASSES = 20  # times the number of limits: passes in all
-
-
-@njit
-def _gap_rate(plan, ws, pose, n, velocity):
-    """Return the rate of the gap of limit n at a pose, m/s or rad/s, for body velocities (nb, 6).
-
-    Write its row of ``ws.jacobian``, zero if the row is released.
-    """
-    limit_gap(plan, ws, pose, n)
-    m, row = plan.limits.measure[n], ws.jacobian[pose, limit_row(plan, n)]
-    rate = -plan.limits.sign[n] * rate_of(plan.measures.body[m], row, velocity)
-    if ws.released[limit_row(plan, n)] > 0.0:
-        row[:] = 0.0
-    return rate
 
 
 def rebounds_again(restitution: float, count: int, rows: int) -> bool:
@@ -96,7 +81,7 @@ def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
     for n in range(plan.limits.measure.size):
         closed, its_component = ws.efforts.closed[n], plan.components.of_element[plan.limits.element[n]]
         search.was_closed[n], search.taking[n], search.rebound[n], search.rate[n] = closed, closed, 0.0, OUT_OF_REACH
-        gap, rate = limit_gap(plan, ws, pose, n), _gap_rate(plan, ws, pose, n, ws.velocity)
+        gap, rate = gap_with_rate(plan, ws, pose, n, ws.velocity)
         if closed and ws.efforts.floor[n] < 0.0:  # exceeded: it keeps its return rate
             search.rebound[n] = -plan.limits.sign[n] * ws.efforts.target_rate[limit_row(plan, n)]
         unit = unit_of_limit(plan, n)
@@ -178,7 +163,7 @@ def change_sides(plan: Plan, ws: Workspace, pose: int, share: float, passes: int
         if not search.taking[n]:
             continue
         r = limit_row(plan, n)
-        search.after[n] = _gap_rate(plan, ws, pose, n, ws.increment_body)
+        search.after[n] = gap_with_rate(plan, ws, pose, n, ws.increment_body)[1]
         if ws.efforts.closed[n]:
             z = -plan.limits.sign[n] * ws.increment_row[r]
             search.impulse[n] = max(z, 0.0)

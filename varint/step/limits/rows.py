@@ -42,22 +42,53 @@ def limit_gap(plan: Plan, ws: Workspace, pose: int, n: int) -> float:
 
     m or rad. The row is (2, 6), by the motions of both bodies.
     """
+    near, gradient = ws.efforts.value_near[plan.limits.measure[n]], ws.jacobian[pose, limit_row(plan, n)]
+    return gap_near(plan, ws, n, near, ws.position[pose], ws.rotation[pose], gradient)
+
+
+@njit
+def gap_near(plan, ws, n, near, position, rotation, gradient):
+    """Return the gap of limit n, m or rad, at a pose; write the ``gradient`` (2, 6) of its measure.
+
+    ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3); turns go on from ``near``, a value of the measure.
+    """
     m = plan.limits.measure[n]
-    value = measure_at(plan, ws, m, ws.position[pose], ws.rotation[pose], ws.jacobian[pose, limit_row(plan, n)])
-    value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
+    value = continued(plan.measures.period[m], near, measure_at(plan, ws, m, position, rotation, gradient))
     return plan.limits.sign[n] * (plan.limits.value[n] - value)
+
+
+@njit
+def gap_with_rate(plan, ws, pose, n, velocity):
+    """Return the gap of limit n at a pose, m or rad, and its rate, m/s or rad/s, for body velocities (nb, 6).
+
+    Writes its row of ``ws.jacobian``, zero if the row is released: its gradient must not stay there.
+    """
+    gap = limit_gap(plan, ws, pose, n)
+    row = ws.jacobian[pose, limit_row(plan, n)]
+    rate = -plan.limits.sign[n] * rate_of(plan.measures.body[plan.limits.measure[n]], row, velocity)
+    if ws.released[limit_row(plan, n)] > 0.0:
+        row[:] = 0.0
+    return gap, rate
+
+
+@njit
+def write_closed_rows(plan, ws, held, position, rotation, value, gradient):
+    """Write the rows of the closed limits at a pose: ``value`` (nr,), m or rad, and ``gradient`` (nr, 2, 6).
+
+    ``held`` (nl,): gaps that they keep, m or rad; ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3).
+    """
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.closed[n]:
+            r, near = limit_row(plan, n), ws.efforts.value_near[plan.limits.measure[n]]
+            gap = gap_near(plan, ws, n, near, position, rotation, gradient[r])
+            value[r] = plan.limits.sign[n] * (held[n] - gap)
 
 
 @indirect(seconds=1, what="hard stops")
 def close_rows(plan: Plan, ws: Workspace, end: int) -> None:
-    """Write the residuals and Jacobians of the closed limits at the end pose.
-
-    Residuals go to ``ws.residual_row`` (nr,), m or rad, against ``ws.efforts.rest_gap`` (nl,).
-    """
-    for n in range(plan.limits.measure.size):
-        if ws.efforts.closed[n]:
-            gap = limit_gap(plan, ws, end, n)
-            ws.residual_row[limit_row(plan, n)] = plan.limits.sign[n] * (ws.efforts.rest_gap[n] - gap)
+    """Do `write_closed_rows` at the end pose, to ``ws.residual_row`` (nr,), against ``ws.efforts.rest_gap`` (nl,)."""
+    position, rotation = ws.position[end], ws.rotation[end]
+    write_closed_rows(plan, ws, ws.efforts.rest_gap, position, rotation, ws.residual_row, ws.jacobian[end])
 
 
 @njit

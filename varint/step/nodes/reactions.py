@@ -14,11 +14,11 @@ from varint.step.configuration import mass_pivots, place_node
 from varint.step.constraints import follow_constraints
 from varint.step.contacts.accelerations import accelerate_contacts, forces_of_contacts, rest_contacts
 from varint.step.contacts.rows import has_contacts
-from varint.step.efforts import clear_rows
 from varint.step.ldu import solve_newton
 from varint.step.limits.rows import efforts_at_node, limit_row, release_pulling, rest_at_node
 from varint.step.measures import curve_rows, rate_of
 from varint.step.plan import JOINT
+from varint.step.rows import clear_rows
 
 
 @njit(seconds=1, what="reduced coordinates")

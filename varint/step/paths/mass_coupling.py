@@ -11,9 +11,9 @@ from varint.mathematics.vectors import cross, rotate, vector
 from varint.step.paths.mass_arcs import differentiate_arcs
 from varint.step.paths.masses import (
     WHAT,
-    add_wrenches,
     clear_wrenches,
     component_of_path,
+    find_momenta,
     find_points,
     find_slips,
     move_arcs,
@@ -72,10 +72,8 @@ def _couple(plan, ws, upper, lower):
                         moved = unit if c < 3 else rotate(R, cross(unit, vector(table.arm[n])))
                     work.shift[n, 0], work.shift[n, 1], work.shift[n, 2] = moved
                 move_arcs(plan, ws, p, lower)
-                find_slips(plan, ws, p, lower)
-                push_by_motion(plan, ws, first, count, 1, lower)
                 clear_wrenches(work.wrench)
-                add_wrenches(plan, ws, p, count, 0, upper)
+                find_momenta(plan, ws, p, count, upper, lower)
                 for q in range(table.body.size):
                     for d in range(6):
                         work.H[6 * q + d, 6 * k + c] += work.wrench[q, d]

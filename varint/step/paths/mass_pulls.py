@@ -11,23 +11,12 @@ so that T depends on p by the unit vectors t_k and the fractions s_j alone: in w
 """
 
 from varint.base.numba import njit
-from varint.step.paths.masses import add_wrenches, density_of, find_slips, push_by_motion
-
-
-@njit
-def find_momenta(plan, ws, p, count, pose):
-    """Write the momenta dT/du of the points of path p to ``ws.massive_paths.pull``, N s, world.
-
-    After `find_points` of ``count`` quadrature points; velocities are in ``shift``. Leaves ``slip`` and ``push``.
-    """
-    find_slips(plan, ws, p, pose)
-    push_by_motion(plan, ws, plan.massive_paths.first[p], count, 0, pose)
-    add_wrenches(plan, ws, p, count, 0, pose)
+from varint.step.paths.masses import density_of
 
 
 @njit
 def find_pulls(plan, ws, pulls, p, count, pose):
-    """Write dT/dp of the points of path p to ``pulls.pull`` (points, 3), N, world; after `find_momenta`.
+    """Write dT/dp of the points of path p to ``pulls.pull`` (points, 3), N, world; after `masses.find_momenta`.
 
     Scratch: ``pulls.by_direction`` (points, 3), the derivatives by t_k, ``pulls.by_slip`` (points,), by v_j, and
     ``pulls.by_fraction`` (points,), by s_j.

@@ -422,6 +422,19 @@ def push_by_motion(plan, ws, first, count, side, pose):
     return twice
 
 
+@njit
+def find_momenta(plan, ws, p, count, upper, lower):
+    """Add the momenta of path p, by the motions ``shift`` of its points at the pose ``lower``, to ``wrench``.
+
+    Those of the points stay in ``pull``, N s, world: dT/du, where both poses are one. Momenta act at the pose
+    ``upper``. After `find_points` of ``count`` quadrature points. Also leaves ``slip`` and ``push``, all in
+    ``ws.massive_paths``.
+    """
+    find_slips(plan, ws, p, lower)
+    push_by_motion(plan, ws, plan.massive_paths.first[p], count, 0 if upper == lower else 1, lower)
+    add_wrenches(plan, ws, p, count, 0, upper)
+
+
 @indirect(seconds=2, what=WHAT)
 def start_path_momenta(plan: Plan, ws: Workspace, pose: int) -> None:
     """Add the momenta of the paths at a node with the velocities ``ws.velocity`` to ``ws.momentum``."""
@@ -433,9 +446,7 @@ def start_path_momenta(plan: Plan, ws: Workspace, pose: int) -> None:
         if table.axis.shape[0]:
             differentiate_arcs(plan, ws, p, count, 0, pose)
         move_points(plan, ws, p, pose, ws.velocity)
-        find_slips(plan, ws, p, pose)
-        push_by_motion(plan, ws, table.first[p], count, 0, pose)
-        add_wrenches(plan, ws, p, count, 0, pose)
+        find_momenta(plan, ws, p, count, pose, pose)
     for k in range(table.body.size):
         for c in range(6):
             ws.momentum[table.body[k], c] += work.wrench[k, c]
