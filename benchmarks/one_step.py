@@ -1,7 +1,7 @@
 """Compiled functions of ``varint/step/`` that only one of the two steps calls, by role and by what they do.
 
     python benchmarks/one_step.py            # the table, as docs/architecture.md has it
-    python benchmarks/one_step.py --list     # with the names of the functions
+    python benchmarks/one_step.py --list     # the names of the functions, as the page has them
 
 The two steps are that of order 2 (``step/step.py``) and collocation (``step/collocation/``). From `ENTRIES` functions
 are followed by the names in their code, through pointers (`indirect`) and hooks of roles (`in_turn`) too.
@@ -13,7 +13,6 @@ role (`FILES`) and are copies to be removed.
 import importlib
 import pkgutil
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import Any
@@ -53,6 +52,10 @@ GROUPS = {  # files whose functions one step alone may call, and why
         ("ldu.py", "closure_nodes.py", "border.py", "dense.py", "lane_picks.py", "collocation/elimination.py",
          "collocation/closures.py", "collocation/effort_blocks.py", "collocation/transposed.py"),
     ),
+    "rates and flows over a step": (
+        "rows of rates and internal variables have a value over a step by its scheme alone; both call their kinds",
+        ("rates.py", "formulas.py", "collocation/conditions_on_rates.py", "collocation/internal_variables.py"),
+    ),
     "the scheme itself": (
         "unknowns, momenta, start values, sub-steps, and what a step of one kind alone has",
         ("step.py", "newton.py", "middle.py", "law_works.py", "momentum.py", "configuration.py", "restart.py",
@@ -62,17 +65,18 @@ GROUPS = {  # files whose functions one step alone may call, and why
     ),
 }  # fmt: skip
 FILES = {  # role: its files
-    "laws and loads": ("laws.py", "loads.py", "efforts.py", "damping/", "collocation/efforts.py",
+    "laws and loads": ("laws.py", "measures.py", "loads.py", "efforts.py", "damping/", "collocation/efforts.py",
                        "collocation/end_rates.py", "collocation/internal_variables.py"),
     "compliant rows": ("compliant/",),
     "masses along paths": ("paths/", "collocation/path_masses.py"),
-    "rows of rates": ("rates.py", "formulas.py", "collocation/conditions_on_rates.py"),
     "prescribed motions": ("constraints.py",),
     "hard limits": ("limits/", "events.py", "one_sided.py", "collocation/stops.py",
                     "collocation/gap_polynomials.py"),
     "contacts": ("contacts/", "collocation/contacts.py", "collocation/friction.py", "collocation/slips.py"),
     "meshes": ("meshes/",),
 }  # fmt: skip
+
+Table = dict[tuple[str, str], tuple[set[str], set[str]]]
 
 
 def _names(code: CodeType) -> set[str]:
@@ -136,7 +140,7 @@ def role_of(function: FunctionType) -> str:
     return max(fitting, key=lambda pair: len(pair[1]))[0] if fitting else "other"
 
 
-def alone() -> dict[tuple[str, str], tuple[set[str], set[str]]]:
+def alone() -> Table:
     """Return (role, what) to the functions that the step of order 2, or collocation, alone calls."""
     for module in pkgutil.walk_packages(varint.step.__path__, "varint.step."):
         importlib.import_module(module.name)
@@ -145,7 +149,7 @@ def alone() -> dict[tuple[str, str], tuple[set[str], set[str]]]:
         for of_step, names in zip(whats, entries, strict=True):
             for function in reached(starts_of(names)):
                 of_step.setdefault(function, what)
-    table: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
+    table: Table = {}
     for k in range(2):
         for function, what in whats[k].items():
             if function not in whats[1 - k] and (function.__module__ or "").startswith("varint.step."):
@@ -153,27 +157,35 @@ def alone() -> dict[tuple[str, str], tuple[set[str], set[str]]]:
     return table
 
 
-def counts(table: dict[tuple[str, str], tuple[set[str], set[str]]]) -> dict[str, int]:
-    """Return the number of functions of each role, without `GROUPS`, that one step alone calls."""
-    total: Counter[str] = Counter(dict.fromkeys(FILES, 0))
-    for (role, _), sides in table.items():
-        if role not in GROUPS:
-            total[role] += sum(map(len, sides))
-    return dict(total)
+def counts(table: Table) -> dict[str, tuple[int, int]]:
+    """Return how many functions of each role, without `GROUPS`, the step of order 2, and collocation, alone calls."""
+    sides = {role: [pair for (name, _), pair in table.items() if name == role] for role in FILES}
+    return {role: (sum(len(a) for a, _ in pairs), sum(len(b) for _, b in pairs)) for role, pairs in sides.items()}
+
+
+def names(table: Table, role: str) -> Iterator[str]:
+    """Yield the functions of a role that one step alone calls, file by file, as docs/architecture.md has them."""
+    by_file: dict[str, list[str]] = {}
+    for (of_role, _), sides in table.items():
+        for each in sorted(set().union(*sides)) if of_role == role else ():
+            path, function = each.split()
+            by_file.setdefault(path, []).append(function)
+    for path, functions in sorted(by_file.items()):
+        yield f"`{path}` {', '.join(sorted(functions))}"
 
 
 def main() -> None:
     """See the top."""
     table = alone()
-    print(f"| role | {' | '.join(ENTRIES)} |\n|---|{'---|' * len(ENTRIES)}")
-    for role in [*FILES, "other", *GROUPS]:
-        cells = (table.get((role, what), (set(), set())) for what in ENTRIES)
-        print(f"| {role} | {' | '.join(f'{len(a)} + {len(b)}' if a or b else '' for a, b in cells)} |")
-    print(sum(counts(table).values()))
-    if "--list" in sys.argv:
-        for (role, what), sides in sorted(table.items()):
-            for step, names in zip(("order 2", "collocation"), sides, strict=True):
-                print(f"\n{role}, {what}, {step} alone:", *sorted(names), sep="\n  ")
+    if "--list" not in sys.argv:
+        print(f"| role | {' | '.join(ENTRIES)} | order 2 | collocation |\n|---|{'---|' * (len(ENTRIES) + 2)}")
+        for role, total in counts(table).items():
+            cells = (table.get((role, what), (set(), set())) for what in ENTRIES)
+            parts = (f"{len(a)} + {len(b)}" if a or b else "" for a, b in cells)
+            print(f"| {role} | {' | '.join(parts)} | {total[0]} | {total[1]} |")
+        return
+    for role in FILES:
+        print(f"* {role}: {'; '.join(names(table, role)) or 'none'}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 
 from varint.base.numba import indirect, inner_sizes, natural, njit, switch
 from varint.model.forces import LAWS
-from varint.step.compliant.beams import SIZE, evaluate_beams
+from varint.step.compliant.beams import SIZE, measure_beams
 from varint.step.measures import measure_rate, weighted_measure
 from varint.step.paths.measures import evaluate_paths
 from varint.step.plan import EffortWork, Plan
@@ -216,11 +216,10 @@ def evaluate_laws(plan, ws, position, rotation, velocity, span):
     ``sum_value``, ``sum_rate``, ``sum_effort`` and its derivatives of sums; ``effort`` of elements and its derivatives,
     ``flow`` of internal variables. ``span``: see `law_effort`.
     """
-    if plan.beams.first.size:
-        evaluate_beams(plan, ws, position, rotation)
-        for first in plan.beams.sum:
-            for k in range(SIZE):
-                _evaluate_sum(plan, ws, natural(first + k), velocity, span)
+    measure_beams(plan, ws, position, rotation)
+    for first in plan.beams.sum:
+        for k in range(SIZE):
+            _evaluate_sum(plan, ws, natural(first + k), velocity, span)
     evaluate_other_laws(plan, ws, position, rotation, velocity, span)
 
 

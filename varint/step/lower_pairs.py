@@ -22,7 +22,7 @@ POINT rows; ``ws.ldu.arm`` holds how far the child's centre is from there. The m
 joint's impulse along the motion of this row at ``upper``.
 
 A hinge is *sprung* where an effort acts along its angle, in a mechanism without loops. The effort has no row: ``up`` is
-its P g of efforts.py, and ``change`` times the turn of the child relative to the parent is what it falls by. So it adds
+its P g of middle.py, and ``change`` times the turn of the child relative to the parent is what it falls by. So it adds
 P . up change . N to E and takes P . up change . b off the right-hand side. Where both turn in space, its torques on the
 two are not quite opposite, by third order in the step: that is left out, as other such parts are.
 

@@ -262,7 +262,7 @@ class EffortWork(CompiledRecord, writable=True):
     wrench_by_velocity: Annotated[Float4, "loads 2 6 6"]  # by their velocities: m/s, world, and rad/s, body axes
     position: Annotated[Float2, "slots 3"]  # in the middle of the step
     rotation: Annotated[Float3, "slots 3 3"]  # in the middle of the step
-    tangent: Annotated[Float2, "slots 4"]  # T of efforts.py, and the cosine of half the step's rotation
+    tangent: Annotated[Float2, "slots 4"]  # T of middle.py, and the cosine of half the step's rotation
     motion: Annotated[Float2, "2 6"]  # scratch for curvature
     change: Annotated[Float2, "2 6"]
     third: Annotated[Float1, "6"]  # motion of the third body of a measure, for its curvature
@@ -340,7 +340,7 @@ class Tangent(CompiledRecord, writable=True):
     begun_rate: Float1  # (ns,) change of the rates of sums there
     by_begun: Annotated[Float2, "nb 12"]  # gradient by it, and then by the state at the start
     unmoved: Annotated[Float3, "2 nb 12"]  # zero: changes that leave it
-    lean: Annotated[Float2, "nb 3"]  # change of T, see efforts.py
+    lean: Annotated[Float2, "nb 3"]  # change of T, see middle.py
     momentum: Annotated[Float2, "nb 6"]  # gradient by the momenta at the end of a step
     state: Float1  # (states of laws and slips of contacts,) gradient by those at the start of a step
     body: Annotated[Float3, "4 nb 6"]

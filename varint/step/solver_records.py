@@ -18,7 +18,7 @@ class Factors(CompiledRecord, writable=True):
     Y: Annotated[Float3, "nb 6 8"]  # S^-1 H at the parent, a row for each row of the joint; of a pair V
     frame: Annotated[Float4, "2 nb 6 6"]  # bases of motions of pairs, at both poses
     arm: Annotated[Float3, "2 nb 6"]  # from the parent to the child of a pair, and from the point of its POINT rows
-    effort: Float3  # (2, nb, 6) P g and -h/2 df/dd of efforts.py by the child of a sprung hinge; in world axes
+    effort: Float3  # (2, nb, 6) P g and -h/2 df/dd of middle.py by the child of a sprung hinge; in world axes
     z: Float1  # (6,) scratch
     K: Float1  # matrix of the closures; then LU factors of the nodes K_nn, K_nn^-1 K_nm for later rows m
     pivot: Int2  # (2, nr) row and column order of the closure factors

@@ -15,6 +15,7 @@ import math
 from varint.base.numba import indirect, natural, njit
 from varint.step.collocation.gap_polynomials import UNRESOLVED, WHOLE, first_pull, look_along
 from varint.step.collocation.records import ClosedLoops, NodeRule, NodeWorkspace
+from varint.step.collocation.shown import copy_poses
 from varint.step.collocation.slips import begin_slip, hold_rows, slides
 from varint.step.contacts.cones import APART, SLIDING, STILL
 from varint.step.contacts.events import settle_contacts
@@ -44,19 +45,6 @@ def any_contact_closed(ws):
     return False
 
 
-@njit
-def _show_at_pose(ws, work, k):
-    """Copy the poses of the bodies at node k, ``work.body_position`` (s, nb, 3) and ``body_rotation`` (s, nb, 3, 3).
-
-    To the pose `SHOWN` of ``ws.position`` (poses, nb, 3), m, and ``ws.rotation`` (poses, nb, 3, 3).
-    """
-    for b in range(work.body_position.shape[1]):
-        for a in range(3):
-            ws.position[SHOWN, b, a] = work.body_position[k, b, a]
-            for c in range(3):
-                ws.rotation[SHOWN, b, a, c] = work.body_rotation[k, b, a, c]
-
-
 @indirect(seconds=1, what="hard contacts in collocation")
 def place_contacts(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeWorkspace, k: int) -> None:
     """Write the rows of closed contacts at node k, as `place_stops` does those of stops; after `show_bodies` there.
@@ -76,7 +64,7 @@ def place_contacts(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeW
         if not ws.contacts.closed[c]:
             continue
         if not shown:
-            _show_at_pose(ws, work, k)
+            copy_poses(work, k, ws.position[SHOWN], ws.rotation[SHOWN])
             shown = True
         write_upper(plan, ws, SHOWN, c)
         _copy_row(plan, ws, c, 0, own.gradient[k, r], r)
@@ -102,7 +90,7 @@ def meets_contacts(plan: Plan, ws: Workspace, closures: ClosedLoops, rule: NodeR
     """
     q, own, touching, met = rule.weight.size - 1, ws.contacts, TOUCHING * length_unit(plan), False
     for k in range(q + 1):
-        _show_at_pose(ws, work, k)
+        copy_poses(work, k, ws.position[SHOWN], ws.rotation[SHOWN])
         for n in range(own.near_count[0]):
             c = natural(own.near[n])
             work.touch.gap[c, k] = contact_gap(plan, ws, SHOWN, c)

@@ -1,14 +1,12 @@
 """Derivatives of laws and loads in Newton's matrix of a collocation step (elimination.py).
 
 Those of an effort along the coordinate of one link go to the pivots of this link, those of efforts with rows of their
-own to the fills of closures (closures.py), those of strong resistances and of strong laws with the world to the blocks
-of their bodies (end_rates.py).
+own to the fills of closures (closures.py). Strong ones on one body: `end_rates.damp_blocks`.
 """
 
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import dot, rotate, turn_of, vector
 from varint.step.collocation.closures import free_motion
-from varint.step.dense import add_scaled6
 
 
 @njit
@@ -55,34 +53,6 @@ def note_along(plan, ws, tree, rule, work, h, j):
         if work.internal.by_link.shape[0] > 0:
             for k in range(work.internal.by_link.shape[2]):
                 work.internal.by_link[i, j, k] += along * along * work.internal.by_sum[s, j, k]
-
-
-@njit
-def damp_blocks(plan, tree, rule, work):
-    """Add the derivatives of strong resistances, and of laws with the world, to D (q q, 6, 6) of the links."""
-    q, ends = rule.weight.size - 1, work.ends
-    for s in range(ends.mean.size):
-        if ends.carrier[s] < 0:
-            continue
-        D = work.D[natural(tree.link[natural(ends.carrier[s])])]
-        for j in range(q):
-            for k in range(q):
-                share = ends.world_by_rate[j, s] * rule.slope[j, k + 1] + ends.world_by_mean[j, s] * rule.top[k + 1]
-                share += ends.world_by_value[j, s] if j == k + 1 else 0.0
-                for a in range(6):
-                    add_scaled6(D[j * q + k, a], share * ends.gradient[j, s, a], ends.gradient[k + 1, s])
-    for n in range(work.ends.load_mean.shape[0]):
-        if not work.ends.led[n]:
-            continue
-        D = work.D[natural(tree.link[natural(plan.loads.body[n])])]
-        for j in range(q):
-            B = work.ends.load_by_rate[j, n]
-            for k in range(q):
-                share = rule.weight[j] * (rule.slope[j, k + 1] + rule.lead[j] * rule.top[k + 1])
-                for a in range(3):
-                    for c in range(3):
-                        D[j * q + k, a, c] += share * B[a, c]
-                        D[j * q + k, 3 + a, 3 + c] += share * B[3 + a, c]
 
 
 @njit

@@ -27,7 +27,8 @@ from varint.step.collocation.closures import (
     yield_turns,
 )
 from varint.step.collocation.conditions_on_rates import fill_rates
-from varint.step.collocation.effort_blocks import add_along, damp_blocks
+from varint.step.collocation.effort_blocks import add_along
+from varint.step.collocation.end_rates import damp_blocks
 from varint.step.collocation.friction import rub_fills
 from varint.step.collocation.records import SCREW, SLIDE, WELD
 from varint.step.dense import add_scaled6, dot6

@@ -23,7 +23,7 @@ from varint.step.collocation.records import LinkTree, NodeWorkspace
 from varint.step.collocation.shown import bring_node
 from varint.step.damping.choice import choose_leads
 from varint.step.damping.end_rates import evaluate_ahead, leads, push_ahead, rates_at_start
-from varint.step.dense import copy_motions
+from varint.step.dense import add_scaled6, copy_motions
 from varint.step.laws import has_potential, law_effort
 from varint.step.loads import differentiate_resistance
 from varint.step.plan import Plan, Workspace
@@ -169,6 +169,34 @@ def _lead_load(plan, ws, work, n, j, lead):
                 for m in range(3):
                     total += R[a, k] * by[3 + k, 3 + m] * R[c, m]
             ends.load_by_rate[j, n, 3 + a, c] = total
+
+
+@njit
+def damp_blocks(plan, tree, rule, work):
+    """Add the derivatives of strong resistances, and of laws with the world, to D (q q, 6, 6) of the links."""
+    q, ends = rule.weight.size - 1, work.ends
+    for s in range(ends.mean.size):
+        if ends.carrier[s] < 0:
+            continue
+        D = work.D[natural(tree.link[natural(ends.carrier[s])])]
+        for j in range(q):
+            for k in range(q):
+                share = ends.world_by_rate[j, s] * rule.slope[j, k + 1] + ends.world_by_mean[j, s] * rule.top[k + 1]
+                share += ends.world_by_value[j, s] if j == k + 1 else 0.0
+                for a in range(6):
+                    add_scaled6(D[j * q + k, a], share * ends.gradient[j, s, a], ends.gradient[k + 1, s])
+    for n in range(work.ends.load_mean.shape[0]):
+        if not work.ends.led[n]:
+            continue
+        D = work.D[natural(tree.link[natural(plan.loads.body[n])])]
+        for j in range(q):
+            B = work.ends.load_by_rate[j, n]
+            for k in range(q):
+                share = rule.weight[j] * (rule.slope[j, k + 1] + rule.lead[j] * rule.top[k + 1])
+                for a in range(3):
+                    for c in range(3):
+                        D[j * q + k, a, c] += share * B[a, c]
+                        D[j * q + k, 3 + a, 3 + c] += share * B[3 + a, c]
 
 
 @njit

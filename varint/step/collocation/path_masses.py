@@ -19,9 +19,10 @@ with M = dP/du and C = dF/du. dF/dp and dW/dp are left out: they are smaller by 
 
 from varint.base.numba import indirect, natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
-from varint.step.collocation.closures import free_motion, show_bodies
+from varint.step.collocation.closures import free_motion
 from varint.step.collocation.elimination import solve_turns
 from varint.step.collocation.records import ClosedLoops, LinkTree, NodeRule, NodeWorkspace
+from varint.step.collocation.shown import copy_poses, show_bodies
 from varint.step.dense import pivoted_lu_factor, pivoted_lu_solve
 from varint.step.paths.mass_pulls import find_pulls
 from varint.step.paths.masses import WHAT, add_weights, find_momenta, find_points, place_paths
@@ -35,11 +36,7 @@ NODE = 0  # pose of the workspace in which the masses see a node
 def _show_node(plan, ws, tree, work, j):
     """Place all paths at node j."""
     show_bodies(tree, work, j)
-    for b in range(tree.link.size):
-        for a in range(3):
-            ws.position[NODE, b, a] = work.body_position[j, b, a]
-            for c in range(3):
-                ws.rotation[NODE, b, a, c] = work.body_rotation[j, b, a, c]
+    copy_poses(work, j, ws.position[NODE], ws.rotation[NODE])
     place_paths(plan, ws, (NODE, NODE))
 
 

@@ -20,6 +20,19 @@ def show_bodies(tree, work, k):
 
 
 @njit
+def copy_poses(work, k, position, rotation):
+    """Copy the poses of the bodies at node k, after `show_bodies`, to ``position`` (nb, 3) and ``rotation``.
+
+    ``rotation`` (nb, 3, 3); either may have the world after all bodies.
+    """
+    for b in range(work.body_position.shape[1]):
+        for a in range(3):
+            position[b, a] = work.body_position[k, b, a]
+            for c in range(3):
+                rotation[b, a, c] = work.body_rotation[k, b, a, c]
+
+
+@njit
 def bring_node(plan, ws, tree, work, pose):
     """Write poses and momenta at the present node to a ``pose``, 0 or 1, and ``ws.momentum`` (nb, 6); its rows."""
     for i in range(tree.link.size):

@@ -24,7 +24,6 @@ from varint.step.collocation.gap_polynomials import UNRESOLVED, WHOLE, first_pul
 from varint.step.collocation.records import ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.collocation.shown import bring_node, show_bodies
 from varint.step.configuration import follow_measured
-from varint.step.contacts.rows import has_contacts
 from varint.step.inputs import Inputs
 from varint.step.limits.floors import raise_floor, risen
 from varint.step.limits.impacts import RUN_STARTS, find_pushes
@@ -32,6 +31,7 @@ from varint.step.limits.rows import (
     LEAP,
     NEAR,
     TOUCHING,
+    any_limit_closed,
     gap_near,
     gap_with_rate,
     leap_at,
@@ -53,7 +53,7 @@ class StopWatch(CompiledRecord, writable=True):
 
     spans: Int2  # memory of all that steps depend on, see `varint.base.numba.spans`
     kept: Int1  # buffer: its values at the start of the step
-    inputs: Inputs  # at the start and the end of the last step; written only while a stop is closed, into ...
+    inputs: Inputs  # at the start and the end of the last step; written into ...
     input: Annotated[Float2, "2 ne"]  # ... their memory
     rate: Annotated[Float2, "2 ne"]  # of the inputs, a second
     loads: Annotated[Float3, "2 nb 6"]  # N, world, and N m, body axes
@@ -75,7 +75,7 @@ def place_stops(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeWork
     for n in range(plan.limits.measure.size if k == 0 else 0):
         own.held[limit_row(plan, n)] = ws.released[limit_row(plan, n)] == 0.0
     write_closed_rows(plan, ws, held, position, work.body_rotation[k], own.value[k], own.gradient[k])
-    if has_contacts(plan):
+    if ws.contacts.near_count[0]:
         place_contacts(plan, ws, closures, work, k)
 
 
@@ -87,18 +87,16 @@ def keep_start(plan: Plan, ws: Workspace, rule: NodeRule, work: NodeWorkspace, h
     which `lets_go` goes back to.
     """
     watch, efforts = watch_at(work.stops[0]), ws.efforts
-    any_closed = any_contact_closed(ws)
     for n in range(efforts.closed.size):
         if not efforts.closed[n]:
             continue
-        any_closed = True
         for k in range(rule.node.size):
             watch.held_gap[k, n], watch.held_rate[k, n] = efforts.rest_gap[n], 0.0
             if efforts.floor[n] < 0.0:
                 sign = plan.limits.sign[n]
                 gap, rate = risen(efforts, sign, n, limit_row(plan, n), h * rule.node[k])
                 watch.held_gap[k, n], watch.held_rate[k, n] = gap, -sign * rate
-    if any_closed:
+    if any_contact_closed(ws) or any_limit_closed(ws):
         copy_spans(watch.spans, 0, watch.kept, False)
 
 
@@ -132,7 +130,7 @@ def meets_stops(
                 work.meets[0], work.meets[1] = UNRESOLVED, -1.0
                 return True
             met = look_along(rule, work.gap, work.meets, q, TOUCHING * unit_of_limit(plan, n)) or met
-    if has_contacts(plan):
+    if ws.contacts.near_count[0]:
         met = meets_contacts(plan, ws, closures, rule, work) or met
     return met
 
@@ -184,13 +182,9 @@ def lets_go(
     Raises the floors of stops that come back, and keeps inputs and loads at both ends of the step. ``given``, ``rates``
     (s, ne): inputs, and their rates.
     """
-    watch, last, any_closed = watch_at(work.stops[0]), natural(given.shape[0] - 1), any_contact_closed(ws)
-    for n in range(ws.efforts.closed.size):
-        any_closed = any_closed or ws.efforts.closed[n]
+    watch, last = watch_at(work.stops[0]), natural(given.shape[0] - 1)
     if comes_back(ws):
         _raise_floors(plan, ws, work, watch, last)
-    if not (any_closed or has_contacts(plan)):
-        return False
     for e in range(given.shape[1]):
         watch.input[0, e], watch.input[1, e] = given[0, e], given[last, e]
         watch.rate[0, e], watch.rate[1, e] = rates[0, e], rates[last, e]
@@ -198,7 +192,7 @@ def lets_go(
         for a in range(6):
             watch.loads[0, b, a] = work.given[0, b, a] if work.is_given[0] else 0.0
             watch.loads[1, b, a] = work.given[last, b, a] if work.is_given[0] else 0.0
-    if work.watch[0] != STOPS or not any_closed:
+    if work.watch[0] != STOPS or not (any_contact_closed(ws) or any_limit_closed(ws)):
         return False
     bring_node(plan, ws, tree, work, 0)
     if any_contact_closed(ws):

@@ -10,7 +10,7 @@ import math
 
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import dot, rotate, turn_of, vector
-from varint.step.collocation.closures import show_bodies
+from varint.step.collocation.shown import copy_poses, show_bodies
 from varint.step.collocation.transposed import curve_row, load_duals, on_closure, show_duals
 from varint.step.derivatives.by_products import keep_products
 from varint.step.measures import add_by_numbers
@@ -108,14 +108,9 @@ def _keep_products(plan, ws, tree, closures, work, own, j, by):
 
     ``own.impulse``, ``own.mu`` (s, rows); writes ``ws.multiplier`` and ``own.row_value`` (rows,).
     """
-    nb = tree.link.size
     for r in range(ws.multiplier.size):
         ws.multiplier[r], own.row_value[r] = own.impulse[j, r], own.mu[j, r] if j > 0 else 0.0
     for r in range(closures.rows[0], closures.rows[1]):
         ws.multiplier[r], own.row_value[r] = on_closure(closures, work, own, j, r)
-    for b in range(nb):
-        for a in range(3):
-            ws.position[0, b, a] = work.body_position[j, b, a]
-            for c in range(3):
-                ws.rotation[0, b, a, c] = work.body_rotation[j, b, a, c]
+    copy_poses(work, j, ws.position[0], ws.rotation[0])
     keep_products(plan, ws, 0, own.body, ws.velocity, own.row_value, (1.0, 0.0, 1.0), by.products)

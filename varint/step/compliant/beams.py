@@ -70,3 +70,10 @@ def evaluate_beams(plan: Plan, ws: Workspace, position: Float2, rotation: Float3
             write(work.gradient[j, side], (0.0, 0.0, 0.0), scale(-1.0, y))
             write(work.gradient[j, 1 - side], (0.0, 0.0, 0.0), rotate_back(B, rotate(A, y)))
             work.value[j] = dot(v, rho)
+
+
+@njit
+def measure_beams(plan, ws, position, rotation):
+    """Do `evaluate_beams` at a pose, (nb + 1, 3), (nb + 1, 3, 3), in a plan that has elements; to ``ws.efforts``."""
+    if plan.beams.first.size:
+        evaluate_beams(plan, ws, position, rotation)

@@ -376,16 +376,16 @@ def _try_hit(plan, ws, pose, share):
 
     ``share``, 0 to 1: factor on the rebounds of limits. The impulses of rows go to ``ws.increment_row`` (nr,).
     """
-    passes, sides, solved = 0, CHANGED, False
+    passes, sides, solved, limited = 0, CHANGED, False, plan.limits.measure.size > 0
     while sides == CHANGED:
         copy_motions(ws.momentum, ws.increment_body)
         for r in range(ws.increment_row.size):
             ws.increment_row[r] = ws.efforts.target_rate[r]
-        if plan.limits.measure.size:
+        if limited:
             write_rebounds(plan, ws, pose, share)
         take_right_sides(ws)
         solved = solve_at_node(plan, ws, pose)
-        sides = change_sides(plan, ws, pose, share, passes) if plan.limits.measure.size else LAWFUL
+        sides = change_sides(plan, ws, pose, share, passes) if limited else LAWFUL
         passes += 1
     return solved and sides == LAWFUL
 

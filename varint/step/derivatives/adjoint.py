@@ -20,7 +20,7 @@ from varint.step.derivatives.operator import first_row, to_unknown
 from varint.step.derivatives.refine import refine_transposed
 from varint.step.derivatives.tangent import factor_stage, step_turn, turned_back
 from varint.step.derivatives.tape import load_start, play_stage
-from varint.step.efforts import curvature_factor, has_efforts
+from varint.step.efforts import curvature_factor
 from varint.step.intervals import StepSpan
 from varint.step.ldu import solve_newton
 from varint.step.loads import body_of
@@ -209,16 +209,15 @@ def _from_end(plan, ws, work, h, state, law_state, body, row):
     for r in range(row.size):
         row[r] = 0.0
     _from_end_of_roles(plan, ws, work, h, body, row)
-    if has_efforts(plan):
-        work.velocity[:] = 0.0
-        work.begun[:] = 0.0
-        work.begun_rate[:] = 0.0
-        work.lean[:] = 0.0
-        efforts_back(plan, ws, work, half_step, -1.0, law_state, work.momentum)
-        for i in range(plan.bodies.mass.size):
-            if plan.bodies.loaded[i]:
-                T = ws.efforts.tangent[i]
-                to_unknown(work.middle[i], work.velocity[i], 1.0, vector(work.lean[i]), T, half_step, 1.0, body[i])
+    work.velocity[:] = 0.0
+    work.begun[:] = 0.0
+    work.begun_rate[:] = 0.0
+    work.lean[:] = 0.0
+    efforts_back(plan, ws, work, half_step, -1.0, law_state, work.momentum)
+    for i in range(plan.bodies.mass.size):
+        if plan.bodies.loaded[i]:
+            T = ws.efforts.tangent[i]
+            to_unknown(work.middle[i], work.velocity[i], 1.0, vector(work.lean[i]), T, half_step, 1.0, body[i])
 
 
 @njit

@@ -12,7 +12,7 @@ from varint.step.derivatives.columns import add_column, refine_wide, to_end, tur
 from varint.step.derivatives.operator import join_constraints
 from varint.step.derivatives.tangent import add_effort_changes, factor_stage, is_still, push_half
 from varint.step.derivatives.tape import play_stage
-from varint.step.efforts import curvature_factor, has_efforts
+from varint.step.efforts import curvature_factor
 from varint.step.intervals import StepSpan
 from varint.step.measures import pair_of, rate_of, weighted_curvature
 from varint.step.pairs import curve_pairs
@@ -97,12 +97,11 @@ def _residuals_by_size(plan, ws, work, step, longer, states, body, row):
     join_constraints(plan, ws, work.no_row, row)
     for a in range(states.size):
         states[a] = 0.5 * longer * ws.efforts.flow[a]
-    if has_efforts(plan):
-        work.velocity[:] = 0.0
-        work.begun[:] = 0.0
-        work.begun_rate[:] = 0.0
-        work.lean[:] = 0.0
-        add_effort_changes(plan, ws, work, 0.5 * h, 1.0, states, body)
+    work.velocity[:] = 0.0
+    work.begun[:] = 0.0
+    work.begun_rate[:] = 0.0
+    work.lean[:] = 0.0
+    add_effort_changes(plan, ws, work, 0.5 * h, 1.0, states, body)
     _momenta_by_size(plan, ws, h, longer, 1.0, body)
 
 

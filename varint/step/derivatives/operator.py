@@ -1,7 +1,7 @@
 """The exact derivative of a step's residual, applied to vectors (columns.py) or transposed, in O(n).
 
 The residual (newton.py) is a function of the velocities (v, w) and the multipliers. Its derivative acts on changes
-(dv, dphi) of the velocities and on changes of the multipliers; dphi: see efforts.py, as u, c, T and P. Beside the part
+(dv, dphi) of the velocities and on changes of the multipliers; dphi: see middle.py, as u, c, T and P. Beside the part
 that the LDU factors it holds the change of an effort's direction with the other body of its measure, of the order of
 h^2 times the effort. Rows of efforts have no unknown of their own here, their places are zero; but compliant rows of
 joints have (soft_joints.py).

@@ -1,7 +1,7 @@
 """The stages of a run, kept so that their derivatives can be taken afterwards (tangent.py, adjoint.py)."""
 
 from varint.base.numba import copy_spans, indirect, njit
-from varint.step.compliant.beams import evaluate_beams
+from varint.step.compliant.beams import measure_beams
 from varint.step.configuration import place
 from varint.step.damping.end_rates import rates_at_start
 from varint.step.dense import copy_motions
@@ -112,8 +112,7 @@ def play_stage(plan: Plan, ws: Workspace, tape: Tape, k: int) -> tuple[int, floa
         rates_at_start(plan, ws, 0)
     play_rows(plan, ws, tape, k)
     evaluate_step(plan, ws, 0, 1, h, upper, 0.0)
-    if plan.beams.first.size:  # their gradients, which a step does without
-        evaluate_beams(plan, ws, ws.efforts.position, ws.efforts.rotation)
+    measure_beams(plan, ws, ws.efforts.position, ws.efforts.rotation)  # for gradients, which a step does without
     return upper, h
 
 

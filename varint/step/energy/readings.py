@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from varint.base.numba import CompiledRecord, Float1, Float2, Int1, njit, record_at
 from varint.mathematics.quaternion import rotation_matrix
 from varint.mathematics.vectors import dot, rotate, vector
-from varint.step.compliant.beams import evaluate_beams
+from varint.step.compliant.beams import measure_beams
 from varint.step.laws import law_potential
 from varint.step.measures import weighted_measure
 from varint.step.plan import Plan, Workspace
@@ -47,8 +47,7 @@ def read_energies(word: int) -> bool:
             x[i, k] = reading.position[j, k]
         rotation_matrix(reading.quat[j], R[i])
     reading.body[0], reading.body[1] = kinetic, gravity
-    if plan.beams.first.size:
-        evaluate_beams(plan, ws, x, R)
+    measure_beams(plan, ws, x, R)
     for m in range(plan.rows.role.size, plan.measures.kind.size):
         if not plan.measures.fused[m]:
             work.value[m] = weighted_measure(plan, ws, m, work.value_near[m], x, R, work.gradient[m])

@@ -75,8 +75,8 @@ def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
     touching limits of one component of the mechanism are included: other components have impacts of their own, with
     derivatives.
     """
-    search, fastest, component = ws.search, 0.0, ANY
-    if met >= 0 and plan.contacts.body.size == 0:
+    search, fastest, component, alone = ws.search, 0.0, ANY, plan.contacts.body.size == 0
+    if met >= 0 and alone:
         component = plan.components.of_element[plan.limits.element[met]]
     for n in range(plan.limits.measure.size):
         closed, its_component = ws.efforts.closed[n], plan.components.of_element[plan.limits.element[n]]
@@ -90,7 +90,7 @@ def approach_limits(plan: Plan, ws: Workspace, pose: int, met: int) -> float:
         search.rate[n], restitution = rate, _restitution(plan, ws, n)
         if not closed and restitution > 0.0:
             fastest = max(fastest, -rate * plan.rows.scale[limit_row(plan, n)])
-        if not closed and rate <= (unit if restitution == 0.0 else -unit) * PARTING and plan.contacts.body.size == 0:
+        if not closed and rate <= (unit if restitution == 0.0 else -unit) * PARTING and alone:
             component = its_component
     return fastest
 

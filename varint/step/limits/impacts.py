@@ -53,6 +53,7 @@ from varint.step.limits.impact_rows import (
 )
 from varint.step.limits.returning import close_on_floors
 from varint.step.limits.rows import (
+    any_limit_closed,
     limit_row,
     release_pulling,
     set_closed,
@@ -118,15 +119,6 @@ def retry_events(plan: Plan, ws: Workspace, pose: int, h: float) -> None:
         renew_events(plan, ws, pose, h)
 
 
-@njit
-def _any_closed(ws):
-    """Return whether a limit is closed."""
-    for n in range(ws.efforts.closed.size):
-        if ws.efforts.closed[n]:
-            return True
-    return False
-
-
 @indirect(seconds=1, what="hard stops")
 def find_pushes(plan: Plan, ws: Workspace, inputs: Inputs, pose: int, node: int, share: float, dt: float) -> None:
     """Write to ``ws.search.push`` (nl,) how hard closed limits push at a pose, ``share`` of ``dt`` s after a node.
@@ -144,7 +136,7 @@ def find_pushes(plan: Plan, ws: Workspace, inputs: Inputs, pose: int, node: int,
     for i in range(plan.bodies.mass.size):
         for k in range(6):
             velocity[i, k] = ws.increment_body[i, k]
-    if has_contacts(plan):
+    if ws.contacts.near_count[0]:
         take_closed(plan, ws, pose, velocity)
     accelerate_node(plan, ws, pose, velocity)
     largest = sum_of_forces(plan, ws)
@@ -172,7 +164,7 @@ def judge_trial(
     """
     search = ws.search
     if forces:
-        if _any_closed(ws):
+        if any_limit_closed(ws):
             find_pushes(plan, ws, inputs, end, when.node, when.after, when.dt)
     elif search.changes[0] < MOST_CHANGES and release_pulling(plan, ws, ws.multiplier):
         search.changes[0] += 1
@@ -331,10 +323,7 @@ def meet_at_start(plan: Plan, ws: Workspace, pose: int) -> None:
                 approached = approached or normal_rate(plan, ws, pose, k) < -PARTING * length_unit(plan)
         if not approached:
             break
-        if has_contacts(plan):
-            act_contacts(plan, ws, pose, NOBODY, False)
-        else:
-            act_limits(plan, ws, pose, NOBODY, False)
+        _act(plan, ws, pose, NOBODY, False)
     ws.search.impacts[:] = 0
     ws.contacts.hits[:] = 0
 
@@ -373,10 +362,16 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     if ws.efforts.closed[n]:
         _release(plan, ws, pose, n)
         return
+    _act(plan, ws, pose, n, timed)
+
+
+@njit
+def _act(plan, ws, pose, met, timed):
+    """Apply impacts at a node, as `act_limits` does, with those of contacts where there are any."""
     if has_contacts(plan):
-        act_contacts(plan, ws, pose, n, timed)
+        act_contacts(plan, ws, pose, met, timed)
     else:
-        act_limits(plan, ws, pose, n, timed)
+        act_limits(plan, ws, pose, met, timed)
 
 
 @indirect(seconds=1, what="hard stops")

@@ -47,6 +47,15 @@ def limit_gap(plan: Plan, ws: Workspace, pose: int, n: int) -> float:
 
 
 @njit
+def any_limit_closed(ws):
+    """Return whether a limit is closed."""
+    for n in range(ws.efforts.closed.size):
+        if ws.efforts.closed[n]:
+            return True
+    return False
+
+
+@njit
 def gap_near(plan, ws, n, near, position, rotation, gradient):
     """Return the gap of limit n, m or rad, at a pose; write the ``gradient`` (2, 6) of its measure.
 

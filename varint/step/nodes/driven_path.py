@@ -301,8 +301,7 @@ def _close(plan, ws, rows, work, q, s):
             return False
         _move(work, work.position[AT], work.turned)
         gap_before, gap = gap, _evaluate(plan, ws, rows, work, q, near_q, s)
-        if plan.constraints.row.size > 0:
-            follow_constraints(plan, ws, work.position[AT], work.rotation[AT])
+        follow_constraints(plan, ws, work.position[AT], work.rotation[AT])
         if is_near or not gap < 0.5 * gap_before or (not is_free and gap < WELL_CLOSED * tolerance):
             break
     return gap <= 10.0 * tolerance

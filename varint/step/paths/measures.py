@@ -117,7 +117,7 @@ def evaluate_paths(plan: Plan, ws: Workspace, position: Float2, rotation: Float3
 
 @njit
 def _lean(t, c):
-    """Return the derivative of T by the unknown (efforts.py), over h/2: c / (1 + c) + [T] + T T^T."""
+    """Return the derivative of T by the unknown (middle.py), over h/2: c / (1 + c) + [T] + T T^T."""
     k = c / (1.0 + c)
     return (
         (k + t[0] * t[0], t[0] * t[1] - t[2], t[0] * t[2] + t[1]),
@@ -131,7 +131,7 @@ def _add_blocks(D, X, Y, M, torque, tangent, share):
     """Add ``share`` times the change of (force, (I + [T]) torque) on a body by its unknowns to its block ``D``.
 
     ``D`` (6, 6), ``X``, ``Y`` (3, 3) and M, all by rows: by motions (dx, dtheta) the force changes by X dx + Y dtheta,
-    the torque by Y^T dx + M dtheta. ``tangent``: (T, c) of the body, see efforts.py; dtheta = (I + [T]) dphi.
+    the torque by Y^T dx + M dtheta. ``tangent``: (T, c) of the body, see middle.py; dtheta = (I + [T]) dphi.
     """
     T = vector(tangent)
     turned = sub(M[0], cross(T, M[0])), sub(M[1], cross(T, M[1])), sub(M[2], cross(T, M[2]))
