@@ -42,8 +42,10 @@ def apply_ahead(plan: Plan, ws: Workspace, half_step: float) -> None:
 def evaluate_ahead(plan, work, damping, s, gained, span):
     """Evaluate the laws along sum s as `laws.evaluate_along`, each at the rate of the sum and its lead of ``gained``.
 
-    ``gained``, m/s or rad/s; ``span``: see `law_effort`; ``damping.lead`` (laws,). Writes to ``work``, a `EffortWork`,
-    derivatives by the rates at which the laws act among it. Returns the derivative of the effort by ``gained``.
+    ``gained``, m/s or rad/s; ``span``: see `law_effort`; ``damping.lead`` (laws,). Writes ``work.effort`` (ne,), of sums
+    ``work.sum_effort`` and ``work.sum_by_value``, of laws ``work.law_by_value``; and ``work.sum_by_rate`` and
+    ``work.law_by_rate``, derivatives by the rates at which the laws act. Returns the derivative of the effort by
+    ``gained``.
     """
     value, rate = work.sum_value[s], work.sum_rate[s]
     effort = by_value = by_rate = by_gained = 0.0
@@ -60,7 +62,7 @@ def evaluate_ahead(plan, work, damping, s, gained, span):
 
 @njit
 def push_ahead(plan, work, damping, n, rotation):
-    """Replace effort and wrench of load n, a resistance, in ``work`` by those at the velocities ``damping.ahead``.
+    """Evaluate load n, a resistance, at the velocities ``damping.ahead`` in place of the present ones.
 
     ``rotation`` (nb + 1, 3, 3), ``damping.ahead`` (nb, 6). Writes ``work.effort`` (ne,) and ``work.wrench`` (loads, 6).
     """

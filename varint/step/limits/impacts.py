@@ -367,7 +367,7 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
 
 @njit
 def _act(plan, ws, pose, met, timed):
-    """Apply impacts at a node, as `act_limits` does, with those of contacts where there are any."""
+    """Apply impacts at a node, as `act_limits` does, in plans with contacts also theirs."""
     if has_contacts(plan):
         act_contacts(plan, ws, pose, met, timed)
     else:
