@@ -37,7 +37,6 @@ from varint.step.middle import (
     middle_poses,
     push_change,
     start_push,
-    start_turn,
     unknown_to_motion,
     unknown_to_tangent,
     unknown_to_velocity,
@@ -76,7 +75,8 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> 
                 if i == plan.bodies.mass.size:
                     continue
                 if turns:
-                    start_turn(ws.residual_body[i], share, work.gradient[m, side], work.tangent[i])
+                    p, g, T = ws.residual_body[i], turn_of(work.gradient[m, side]), vector(work.tangent[i])
+                    p[3], p[4], p[5] = add(turn_of(p), scale(share, add(g, cross(T, g))))
                 else:
                     start_push(ws.residual_body[i], share, work.gradient[m, side], work.tangent[i])
     for n in range(plan.loads.kind.size):

@@ -3,7 +3,7 @@
 import math
 
 from varint.base.numba import natural, njit
-from varint.step.laws import has_potential, law_effort, law_potential
+from varint.step.laws import HAS_POTENTIAL, law_effort, law_potential
 from varint.step.measures import weighted_value
 
 
@@ -23,12 +23,12 @@ def law_work(plan, ws, f, s, start, step):
     effort, value, rate = work.effort[natural(plan.laws.element[f])], work.sum_value[s], work.sum_rate[s]
     if plan.laws.state[f] >= 0:
         return step * effort * rate
-    change, has_ends = step * rate, has_potential(plan, f) or not _is_fused(plan, s)
+    change, has_ends = step * rate, HAS_POTENTIAL[plan.laws.kind[f]] or not _is_fused(plan, s)
     if has_ends:
         change = work.sum_at[natural(1 - start), s] - work.sum_at[natural(start), s]
     at_rest = law_effort(plan, work, f, value, 0.0, 0.0)[0]
     done = at_rest * change + step * (effort - at_rest) * rate
-    if not has_potential(plan, f):
+    if not HAS_POTENTIAL[plan.laws.kind[f]]:
         return done
     before, after = (
         law_potential(plan, f, work.sum_at[start, s]),
@@ -67,20 +67,14 @@ def sum_ends(plan, ws, s, start, known):
     """
     work, matters = ws.efforts, not _is_fused(plan, s)
     for number in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
-        matters |= has_potential(plan, natural(number))
+        matters |= HAS_POTENTIAL[natural(plan.laws.kind[natural(number)])]
     for k in range(1 if known else 0, 2 if matters else 0):
         pose, near = start, work.value_near
         if k == 1:
             pose, near = natural(1 - start), work.value
-        work.sum_at[pose, s] = _sum_at(plan, ws, s, pose, near)
-
-
-@njit(inline="always")
-def _sum_at(plan, ws, s, pose, near):
-    """Return the value of sum s at the pose ``pose``, angles with the turns nearest to ``near`` (nm,)."""
-    value, scratch = 0.0, ws.efforts.change
-    for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-        m = natural(number)
-        term = weighted_value(plan, ws, m, near[m], ws.position[pose], ws.rotation[pose], scratch)
-        value += plan.measures.weight[m] * term
-    return value
+        value, scratch = 0.0, ws.efforts.change
+        for number in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            m = natural(number)
+            term = weighted_value(plan, ws, m, near[m], ws.position[pose], ws.rotation[pose], scratch)
+            value += plan.measures.weight[m] * term
+        work.sum_at[pose, s] = value

@@ -77,7 +77,7 @@ _potential = switch(
 SPRING = LAW_NAMES.index("spring")
 _spring, _spring_potential = LAWS["spring"].effort, LAWS["spring"].potential
 TAKES_INPUT = np.array(["input" in law.arguments for law in _laws])
-_HAS_POTENTIAL = np.array([law.potential is not None for law in _laws])
+HAS_POTENTIAL = np.array([law.potential is not None for law in _laws])
 
 
 @njit
@@ -197,7 +197,7 @@ def flow_at_state(plan, work, f, value, rate, state):
 @njit
 def has_potential(plan, f):
     """Return whether law f has a potential."""
-    return _HAS_POTENTIAL[plan.laws.kind[f]]
+    return HAS_POTENTIAL[plan.laws.kind[f]]
 
 
 @njit(inline="always")

@@ -62,13 +62,6 @@ def start_push(p, share, g, T):
         p[3 + k] += share * (g[3 + k] + tilt[k])
 
 
-@njit(inline="always")
-def start_turn(p, share, g, T):
-    """Add the angular part of `start_push` to ``p`` (6,), from ``g`` (6,)."""
-    turn = turn_of(g)
-    p[3], p[4], p[5] = add(turn_of(p), scale(share, add(turn, cross(vector(T), turn))))
-
-
 @njit
 def finish_push(ws, i, share, g):
     """Add share (g_x, (I - [T]) g_theta), ``g`` (6,), to ``ws.momentum`` of body i, with ``ws.momentum_rest``."""

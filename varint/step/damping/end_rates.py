@@ -42,10 +42,9 @@ def apply_ahead(plan: Plan, ws: Workspace, half_step: float) -> None:
 def evaluate_ahead(plan, work, damping, s, gained, span):
     """Evaluate the laws along sum s as `laws.evaluate_along`, each at the rate of the sum and its lead of ``gained``.
 
-    ``gained``, m/s or rad/s; ``span``: see `law_effort`; ``damping.lead`` (laws,). Writes ``work.effort`` (ne,), of sums
-    ``work.sum_effort`` and ``work.sum_by_value``, of laws ``work.law_by_value``; and ``work.sum_by_rate`` and
-    ``work.law_by_rate``, derivatives by the rates at which the laws act. Returns the derivative of the effort by
-    ``gained``.
+    ``gained``, m/s or rad/s; ``span``: see `law_effort`; ``damping.lead`` (laws,). Writes ``work.effort`` (ne,), of
+    sums ``work.sum_effort`` and ``work.sum_by_value``, of laws ``work.law_by_value``; and ``work.sum_by_rate`` and
+    ``work.law_by_rate``, derivatives by the rates at which the laws act. Returns that of the effort by ``gained``.
     """
     value, rate = work.sum_value[s], work.sum_rate[s]
     effort = by_value = by_rate = by_gained = 0.0
