@@ -159,6 +159,9 @@ def test_output_that_is_no_file(tmp_path):
 # ------------------------------------------------------------------------------------------ kills and interrupts
 
 GO_ON = """
+def by_nodes(mechanism, duration, order, **to):
+    method = vi.Lobatto(0.01, order, on_unresolved="ignore")
+    return vi.simulate(vi.Problem(mechanism, duration), method, vi.Recording(**to))
 mechanism = vi.mechanisms.{name}()
 {short}
 sys.stdout.write("ready\\n"); sys.stdout.flush()
@@ -169,6 +172,7 @@ CALLS = {
     "maximal": "vi.simulate(mechanism, 1e5, 0.01, order={order}" + TO_FILE,
     "adaptive": "vi.simulate(mechanism, 1e5, 0.01, order={order}, adaptive=True" + TO_FILE,
     "reduced": "vi.redmax.simulate(mechanism, 1e5, dt=0.01" + TO_FILE,
+    "collocation": "by_nodes(mechanism, 1e5, {order}" + TO_FILE,
 }
 
 
@@ -206,6 +210,9 @@ def check_kills(path, rng, count, name, formulation, order):
         "maximal": lambda **to: vi.simulate(mechanism, duration, DT, order=order, **to),
         "adaptive": lambda **to: vi.simulate(mechanism, duration, DT, order=order, adaptive=True, **to),
         "reduced": lambda **to: vi.redmax.simulate(mechanism, duration, dt=DT, **to),
+        "collocation": lambda **to: vi.simulate(
+            vi.Problem(mechanism, duration), vi.Lobatto(DT, order, on_unresolved="ignore"), vi.Recording(**to)
+        ),
     }[formulation]
     assert same(simulate(output=path, resume=True), simulate())
     assert [other.name for other in path.parent.iterdir()] == [path.name]
@@ -218,6 +225,7 @@ KILLED = [
     ("double_pendulum", "maximal", 8),
     ("double_pendulum", "adaptive", 4),
     ("double_pendulum", "reduced", 2),
+    ("four_bar", "collocation", 8),
 ]
 
 

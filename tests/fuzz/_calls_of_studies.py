@@ -1,6 +1,7 @@
 """Studies and files, each with right arguments."""
 
 from functools import wraps
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -71,7 +72,20 @@ def study_calls() -> dict[str, Call]:
     def back(**given):
         return vi.time_reversal(motor, 0.02, 0.01).plot(**given)
 
+    def linearized_by_nodes(**arguments):
+        return repr(vi.linearize(vi.Problem(motor, 0.01), vi.Lobatto(**arguments)))
+
+    def gradient_by_nodes(**arguments):
+        return repr(vi.gradient(vi.Problem(motor, 0.02), height, vi.Lobatto(0.01, 6), **arguments))
+
+    gradient_by_nodes.__signature__ = signature(vi.gradient)  # its defaults are right arguments
+
     return {
+        "linearize by Lobatto": Call(linearized_by_nodes, rights(dt=0.01, order=6)),
+        "gradient by Lobatto": Call(
+            gradient_by_nodes,
+            rights(with_respect_to=lambda: ["gravity", "start"], times=None, of_mechanism=False, memory=1e6),
+        ),
         "energy_trend": Call(vi.energy_trend, rights(trajectory=run, quantity="energy"), seen),
         "energy_trend of a part": Call(
             vi.energy_trend, rights(trajectory=run, quantity=lambda: ("linear_momentum", 0)), seen

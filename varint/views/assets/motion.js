@@ -7,7 +7,9 @@ const SMOOTH = Math.cos(0.5); // of half the angle: bodies that turn further fro
 const FURTHEST = 2.5; // rad from frame to frame, where velocities say how bodies turn
 const AGREE = 0.1; // of the speeds at both ends: how far the mean speed may be from their mean, without an impact, ...
 const FASTEST = 0.12; // ... or of the largest so far of the body, which matters where it turns back
-const STILL = 1e-9; // m or rad, of a motion that is none
+const ROUNDED = 1e-4; // rad, and of the largest speed of all bodies: more than numbers of a page are rounded
+const FLOAT = 1e-6; // of a distance from the origin: more than that is rounded
+const STILL = 1e-9; // rad, of a turn that is none
 const ALONE = 0; // how the motion from a frame to the next is shown: the frames alone, ...
 const STRAIGHT = 1; // ... on a line, ...
 const CURVED = 2; // ... or on the cubic curve that has the velocities of both frames
@@ -23,9 +25,9 @@ function apart(motion, first, last, h) {
   return Math.hypot(...[0, 1, 2].map((k) => motion[k] - 0.5 * h * (first[k] + last[k])));
 }
 
-// How far that may be where nothing strikes; ``fastest``: the largest speed of the body.
-function allowed(first, last, fastest, h) {
-  return h * Math.max(AGREE * (Math.hypot(...first) + Math.hypot(...last)), FASTEST * fastest) + STILL;
+// How far that may be where nothing strikes; ``fastest``: the largest speed of the body, ``most``: of all bodies.
+function allowed(first, last, fastest, most, h) {
+  return h * (Math.max(AGREE * (Math.hypot(...first) + Math.hypot(...last)), FASTEST * fastest) + ROUNDED * most);
 }
 
 function cross(a, b) {
@@ -139,6 +141,7 @@ class Motion {
     const straight = this.isSmooth(i) ? STRAIGHT : ALONE;
     if (!this.velocity.length) return straight;
     const h = this.t[i + 1] - this.t[i];
+    const [most, mostTurning] = this.strikes ? this.largest : [0, 0];
     let curved = true;
     for (let k = 0; k < this.bodies; k++) {
       const between = this.between(i, k, h);
@@ -147,9 +150,22 @@ class Motion {
       if (Math.hypot(...turned) > FURTHEST || apart(turned, u, x, h) > 1) return ALONE; // or turns that nobody counted
       if (!this.strikes) continue;
       const [fast, turning] = this.fastest.subarray(2 * k, 2 * k + 2);
-      curved = curved && apart(moved, v, w, h) < allowed(v, w, fast, h) && apart(turned, u, x, h) < allowed(u, x, turning, h);
+      const far = FLOAT * this.distance(i, k);
+      if (apart(moved, v, w, h) > allowed(v, w, fast, most, h) + far) curved = false;
+      if (apart(turned, u, x, h) > allowed(u, x, turning, mostTurning, h) + ROUNDED) curved = false;
     }
     return curved ? CURVED : straight;
+  }
+
+  // Of a body at frame i from the origin, m.
+  distance(i, body) {
+    const a = 3 * (i * this.bodies + body);
+    return Math.hypot(this.position[a], this.position[a + 1], this.position[a + 2]);
+  }
+
+  // The largest speeds of all bodies so far, m/s and rad/s.
+  get largest() {
+    return [0, 1].map((part) => this.fastest.reduce((most, each, k) => (k % 2 === part ? Math.max(most, each) : most), 0));
   }
 
   // Of a body: what it moves (m) and turns (rad, axes at frame i) to the next frame, and the rates of both at both ends.
