@@ -36,6 +36,7 @@ SPUN = 3e-3  # of a turn that a step makes too far: less is not told
 SLOW = 0.01  # of its frequency that an oscillation lacks: less is not told
 EVEN = 1e-6  # steps that differ by more, relative, are adaptive
 STEPS_OF_PERIOD = 40  # where it lacks 0.2 %
+BETWEEN_IMPACTS = 8  # steps of a period with two impacts: what is shorter is not told from an oscillation
 FEWEST = 5  # steps of a period in which order 4 lacks less than 0.2 %
 RESOLVED_TURN = 0.12  # rad in a step at order 2, whose excess is 0.24 %
 
@@ -273,10 +274,12 @@ def find_slow_oscillation(trajectory: RecordedMotion, dt: float) -> Unresolved |
     if slow is None or _is_prescribed(mechanism, trajectory.state(0)):
         return None
     steps, body = slow.period / dt, mechanism.bodies[slow.body].name
+    if steps < BETWEEN_IMPACTS and _hard_forces(mechanism):
+        return None
     message = (
-        f"'{mechanism.name}' oscillates, body '{body}' most, with {steps:.3g} steps of {dt:g} s a period of"
-        f" {slow.period:.3g} s. At order 2 springs swing {slow.lag:.1%} too slow by that, a pendulum half as much too"
-        f" fast; the energy is right. Try dt = {slow.period / STEPS_OF_PERIOD:.2g} s"
+        f"'{mechanism.name}' oscillates, body '{body}' most, with {steps:.3g} steps of {dt:g} s a period of about"
+        f" {slow.period:.3g} s. At order 2 a free oscillation on springs with this period is {slow.lag:.1%} too slow, a"
+        f" pendulum half as much too fast; the energy is right. Try dt = {slow.period / STEPS_OF_PERIOD:.2g} s"
         f"{', or order=4' if steps > FEWEST and _is_composed(mechanism) else ''}"
     )
     return Unresolved(message, float(times[0]), body)

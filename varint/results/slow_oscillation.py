@@ -13,7 +13,7 @@ import numpy as np
 from varint.model.rotation_vectors import rotation_matrix
 from varint.results.recorded_motion import RecordedMotion
 
-LOOKED_AT = 10_000  # most nodes that are evaluated, the first of a run
+WINDOWS, WINDOW = 10, 1000  # of consecutive nodes, spread evenly over a longer run, that are evaluated
 LEAST_WAY = 1e-9  # of the size of a part in a step, root mean square: smaller motions are round-off
 
 
@@ -36,31 +36,45 @@ def slowest_oscillation(run: RecordedMotion, dt: float, least: float) -> SlowOsc
     Each node of the run is recorded. Velocities that decay, or that turn with their body as those of a crank do, do not
     oscillate.
     """
-    part = run[:LOOKED_AT]
-    mass = np.array([body.mass for body in run.mechanism.bodies])
-    inertia = np.array([body.inertia for body in run.mechanism.bodies])
-    velocity, spin = part.velocity, part.angular_velocity
-    momentum = np.einsum("nij,tnj->tni", inertia, spin)
-    energy = mass * (velocity * velocity).sum(axis=-1) + (momentum * spin).sum(axis=-1)
-    of_spin, in_world = _bent(momentum, spin), mass * _bent(velocity, velocity)
-    oscillation = _largest_lag(run, dt, energy[1:-1], in_world + of_spin)
+    whole = len(run) <= WINDOWS * WINDOW
+    firsts = [0] if whole else np.linspace(0, len(run) - WINDOW, WINDOWS).astype(int)
+    parts = [run] if whole else [run[first : first + WINDOW] for first in firsts]
+    measured = [_second_differences(part, False) for part in parts]
+    oscillation = _largest_lag(run, dt, *map(np.concatenate, zip(*measured, strict=True)))
     if oscillation is None or oscillation.lag < least:
         return None
-    turning = np.einsum("tnji,tnj->tni", rotation_matrix(part.quat_wxyz), velocity)  # in body axes
-    least_bent = np.minimum(in_world, mass * _bent(turning, turning))
-    oscillation = _largest_lag(run, dt, energy[1:-1], least_bent + of_spin)
+    measured = [_second_differences(part, True) for part in parts]
+    oscillation = _largest_lag(run, dt, *map(np.concatenate, zip(*measured, strict=True)))
     return None if oscillation is None or oscillation.lag < least else oscillation
 
 
-def _bent(momentum: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+def _second_differences(run: RecordedMotion, in_body: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return v . M v and -v . M (second difference of v) of each body at the inner nodes, (T - 2, nb) each.
+
+    ``in_body``: the second difference of the velocity of a centre of mass is that in the axes of its body, if smaller.
+    """
+    mass = np.array([body.mass for body in run.mechanism.bodies])
+    inertia = np.array([body.inertia for body in run.mechanism.bodies])
+    velocity, spin = run.velocity, run.angular_velocity
+    momentum = np.einsum("nij,tnj->tni", inertia, spin)
+    energy = mass * (velocity * velocity).sum(axis=-1) + (momentum * spin).sum(axis=-1)
+    linear = _times_second_difference(velocity, velocity)
+    if in_body:
+        turning = np.einsum("tnji,tnj->tni", rotation_matrix(run.quat_wxyz), velocity)
+        linear = np.minimum(linear, _times_second_difference(turning, turning))
+    return energy[1:-1], mass * linear + _times_second_difference(momentum, spin)
+
+
+def _times_second_difference(momentum: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """Return minus the second difference of a velocity (T, nb, 3) times a momentum, at the inner nodes (T - 2, nb)."""
     return -(momentum[1:-1] * np.diff(velocity, 2, axis=0)).sum(axis=-1)
 
 
-def _largest_lag(run: RecordedMotion, dt: float, energy: np.ndarray, bent: np.ndarray) -> SlowOscillation | None:
-    """Return the oscillation that lags most, from v . M v and -v . M (second difference) of each body, (T - 2, nb).
+def _largest_lag(run: RecordedMotion, dt: float, energy: np.ndarray, bends: np.ndarray) -> SlowOscillation | None:
+    """Return the oscillation that lags most, from the numbers of `_second_differences`; None where nothing oscillates.
 
-    Their ratio is that of a node in the middle, by energy, so that impacts and jumps of velocities do not count.
+    Their ratio is that of a node in the middle, by energy, so that jumps of velocities do not count, and impacts where
+    they are more than four nodes apart.
     """
     compiled = run.mechanism.compiled
     of_body = compiled.plan.components.of_body[compiled.slot]
@@ -71,7 +85,7 @@ def _largest_lag(run: RecordedMotion, dt: float, energy: np.ndarray, bent: np.nd
         energies = energy[:, bodies].sum(axis=1)
         if dt * math.sqrt(energies.mean() / mass[bodies].sum()) <= LEAST_WAY * compiled.length:
             continue
-        ratios = bent[:, bodies].sum(axis=1) / np.maximum(energies, np.finfo(float).tiny)
+        ratios = bends[:, bodies].sum(axis=1) / np.maximum(energies, np.finfo(float).tiny)
         in_turn = np.argsort(ratios)
         middle = np.searchsorted(np.cumsum(energies[in_turn]), 0.5 * energies.sum())
         ratio = min(ratios[in_turn[middle]], 4.0)
@@ -80,6 +94,6 @@ def _largest_lag(run: RecordedMotion, dt: float, energy: np.ndarray, bent: np.nd
         turn = 2.0 * math.asin(0.5 * math.sqrt(ratio))
         lag = 1.0 - 0.5 * turn / math.tan(0.5 * turn)
         if worst is None or lag > worst.lag:
-            most = int(bodies[np.argmax(bent[:, bodies].sum(axis=0))])
+            most = int(bodies[np.argmax(bends[:, bodies].sum(axis=0))])
             worst = SlowOscillation(most, 2.0 * math.pi * dt / turn, lag)
     return worst
