@@ -90,10 +90,15 @@ def registered_by(path: Path) -> str:
     from varint.runs.method import REGISTERED, registered
 
     before = dict(REGISTERED)
-    with executed(path):
-        new = [name for name in registered() if before.get(name) is not REGISTERED[name]]
-    if len(new) != 1:
-        raise ArgumentError(f"'{path}' must register one method, by @varint.formulations.register, not {len(new)}")
+    try:
+        with executed(path):
+            new = [name for name in registered() if before.get(name) is not REGISTERED[name]]
+        if len(new) != 1:
+            raise ArgumentError(f"'{path}' must register one method, by @varint.formulations.register, not {len(new)}")
+    except BaseException:
+        REGISTERED.clear()
+        REGISTERED.update(before)
+        raise
     return new[0]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from varint.base.checks import call, check_name, choice, flag, function_of, show
 from varint.base.errors import ArgumentError, FailedMembersWarning, UnresolvedWarning
 from varint.base.paths import path_of
 from varint.base.printable import tell
+from varint.files.formats.script import ENTERED
 from varint.files.runs.lock import locked
 from varint.files.runs.made_with import ANY
 from varint.runs.method import Method, method_class
@@ -185,6 +187,8 @@ def _checked_output(output: str | Path | None, resume: bool | str, overwrite: bo
 
 
 def _pickled(task: MemberTask) -> bytes:
+    for name in ENTERED & set(sys.modules):  # the other processes cannot import these
+        cloudpickle.register_pickle_by_value(sys.modules[name])
     try:
         return cloudpickle.dumps(task)
     except Exception as problem:  # whatever the functions hold raises when it is asked for its parts
