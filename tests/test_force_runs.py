@@ -279,7 +279,7 @@ def test_accounts_agree(rng):
                 assert (run.power[force.name] <= 0).all()
                 assert (np.diff(lost) >= 0).all()
             if kind in ("Motor", "JointServo"):
-                assert np.array_equal(lost, -run.work[:, mechanism.force_index[force.name]])
+                assert np.array_equal(lost, -run.work_by_force[force.name])
         assert (run.force[mechanism.forces[KINDS.index("Motor")].name] == PARAMETERS["Motor"]["effort"]).all()
     smooth = [k for k, kind in enumerate(KINDS) if kind not in ("JointStop", "Cable")]
     assert np.abs(run.work[-1]).min() > 0

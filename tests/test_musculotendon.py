@@ -329,6 +329,14 @@ def test_wrong_muscles(changes, words):
         muscle(**changes)
 
 
+def test_an_excitation_replaces_the_activation_of_a_file():
+    """Muscles of OpenSim have an activation at the start, 0.05, which `replace` cannot leave out."""
+    ready = muscle(activation=0.05)
+    for excitation in (0.3, np.linspace(0.0, 1.0, 11), lambda t: t):
+        driven = dataclasses.replace(ready, activation_times=None, excitation=excitation)
+        assert (driven.activation, driven.activation_times) == (0.0, ())
+
+
 @pytest.mark.parametrize("simulate", [vi.simulate, vi.redmax.simulate])
 @pytest.mark.parametrize("curves", ["degroote", "mujoco"])
 @pytest.mark.parametrize("times", [None, (0.01, 0.04)])

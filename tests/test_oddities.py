@@ -194,3 +194,20 @@ def test_info_diagnoses_a_start_that_is_refused_and_run_says_what_looks_wrong(tm
     assert "looks wrong: the point (0.3, 0, 0.27) of revolute joint 'elbow'" in " ".join(
         capsys.readouterr().err.split()
     )
+
+
+def test_a_phantom_between_joints_is_no_size():
+    """As in muscle models: two joints at one point of a massless frame, whose inertia keeps a matrix regular."""
+    rod = vi.Body.rod("arm", (0, 0, 0), (0.3, 0, 0), mass=0.5)
+    phantom = vi.Body("phantom", mass=1e-7, inertia=1e-4 * np.eye(3), position=(0, 0, 0))
+    joints = [
+        vi.Revolute("first", "world", "phantom", point=(0, 0, 0), axis=(0, 0, 1)),
+        vi.Revolute("second", "phantom", "arm", point=(0, 0, 0), axis=(0, 1, 0)),
+    ]
+    small = vi.Body.rod("finger", (0.3, 0, 0), (0.31, 0, 0), mass=0.001, radius=0.002)
+    last = vi.Revolute("third", "arm", "finger", point=(0.3, 0, 0), axis=(0, 1, 0))
+    assert of(vi.Mechanism("frame", [phantom, rod, small], [*joints, last])) == ()
+    hung = vi.Revolute("hung", "arm", "phantom", point=(0.3, 0, 0), axis=(0, 1, 0))
+    first = vi.Revolute("second", "world", "arm", point=(0, 0, 0), axis=(0, 1, 0))
+    told = of(vi.Mechanism("hung", [rod, phantom, small], [first, hung, last]))
+    assert [each for each in told if each.startswith("'phantom' is 110 m long")]

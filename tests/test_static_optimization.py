@@ -298,6 +298,52 @@ def test_a_rotor_that_is_coupled_needs_no_table():
     assert more == pytest.approx(moment * ratio**2 * second[20], rel=1e-4)
 
 
+def armed(*forces, moment=0.02, ratio=-3.0):
+    """The rod with a rotor that stands for an armature."""
+    bare, name = one_joint(), "rotor of elbow"
+    rotor = vi.Body(name, mass=1.0, inertia=moment * np.eye(3), position=(0, 0, 0))
+    axle = vi.Revolute(name, "world", name, point=(0, 0, 0), axis=(0, -1, 0))
+    tie = vi.Coupling(name, terms=[(name, 0, 1.0), ("elbow", 0, -ratio)])
+    return vi.Mechanism("armed", [*bare.bodies, rotor], [*bare.joints, axle], forces=[tie, *forces])
+
+
+def test_armatures_count_at_their_joints():
+    """Efforts and residuals of a rotor are not listed beside those of its joint, where all of them count."""
+    angle, _, second = swing(T)
+    table = {"elbow": angle}
+    wanted = torque(vi.EquationsOfMotion(one_joint()).mass_matrix([0.0])[0, 0]) + 0.02 * 3.0**2 * second
+    net = vi.efforts_of_motion(armed(*flexors()), T, table, muscles="left out")
+    assert list(net) == ["elbow"]
+    assert net["elbow"] == pytest.approx(wanted, abs=1e-6)
+    with pytest.raises(vi.ArgumentError, match=r"'a' of 'armed' has an activation, .*muscles='left out'"):
+        vi.efforts_of_motion(armed(*flexors()), T, table)
+    weak = vi.static_optimization(armed(*flexors(0.01)), T, table)
+    assert list(weak.residual) == list(weak.effort) == ["elbow"]
+    assert np.array_equal(weak.effort["elbow"], net["elbow"])
+    state = armed(*flexors()).state(coordinates={"elbow": angle[20], "rotor of elbow": -3.0 * angle[20]})
+    arms = {name: vi.moment_arms(armed(*flexors()), name, state=state)["elbow"] for name in MUSCLES}
+    exerted = -sum(arms[name] * weak.tension[name][20] for name in MUSCLES)
+    assert weak.residual["elbow"][20] == pytest.approx(wanted[20] - exerted, abs=1e-6)
+
+
+def test_efforts_of_joints_that_follow_count_where_they_follow():
+    """The second joint follows the first by -2: power is the same, and the muscle has no part in it."""
+    path = [vi.At("bone 1", (0.3, 0, 0.1)), vi.At("bone 2", (1.4, 0, 0.1))]
+    force = vi.Musculotendon("m", path=path, max_force=2000.0, optimal_length=0.6, slack_length=0.5)
+    geared = vi.Coupling("geared", terms=[("joint 2", 0, 1.0), ("joint 1", 0, 2.0)])
+    angle = 0.2 * np.sin(4.0 * T)
+    table = {"joint 1": angle, "joint 2": -2.0 * angle}
+    free = vi.efforts_of_motion(bones(start=(0.0, 0.0)), T, table)
+    found = vi.efforts_of_motion(
+        bones(force, geared, start=(0.0, 0.0)), T, table, muscles="left out", couplings="folded"
+    )
+    assert list(found) == ["joint 1"]
+    assert found["joint 1"] == pytest.approx(free["joint 1"] - 2.0 * free["joint 2"], abs=1e-9)
+    run = vi.simulate(vi.mechanisms.four_bar(), 0.2, 0.02)
+    with pytest.raises(vi.ArgumentError, match="'four-bar' has loops, or couplings that do not determine"):
+        vi.efforts_of_motion(run.mechanism, run.t, run.coordinates, couplings="folded")
+
+
 def test_missing_tables_name_joints_that_others_follow():
     """Of two joints that are coupled the table of one is enough; a rotor of an armature follows its joint."""
     turned = vi.Body("turned", mass=0.1, inertia=0.01 * np.eye(3))

@@ -15,6 +15,7 @@ from varint.drawing.shape_outlines import ShapeOutline, planes_of, shape_outline
 from varint.drawing.viewpoint import View
 from varint.drawing.wrapped import WrapShape, shape_of
 from varint.kinematics.frames import JointFrames, in_body
+from varint.kinematics.stand_ins import stand_ins
 from varint.model.body import Body
 from varint.model.forces.soft_mesh import soft_meshes
 from varint.model.joints.base import Joint
@@ -34,7 +35,6 @@ RIM = 1.1 * RADIUS  # in halves: a joint is on the wheel
 CORNER = 0.25  # of the distance of two joints: the third corner of a body is as far from their line
 INNER = 0.5  # of half its length: a traced point further out is a corner of the body
 INSIDE = 1.05  # halves of the box: a joint is in the body
-VAST = 10.0  # sizes of a mechanism: a box of inertia beyond stands for no thing
 PIECES = 24  # of a track between two control frames
 SAME = 1e-6  # of the size of a mechanism: points that are drawn once
 
@@ -151,7 +151,7 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
     for body, point in traced:
         if np.linalg.norm(boxes[body].ways.T @ point) > INNER * boxes[body].halves[0]:
             touched[body].append(point)
-    nodes = _nodes(scene) | _stand_ins(structure, boxes)
+    nodes = _nodes(scene) | stand_ins(structure, [float(box.halves[0]) for box in boxes])
     for number, (points, box) in enumerate(zip(touched, boxes, strict=True)):
         described = structure.bodies[number]
         if number in nodes or described.name in structure.rotors:
@@ -253,19 +253,6 @@ def _box(body: Body, view: View) -> _Box:
     spread = axes.T @ (0.5 * np.trace(body.inertia) * np.eye(3) - body.inertia) @ axes / body.mass
     squares, vectors = np.linalg.eigh(spread)
     return _Box(np.sqrt(3.0 * np.maximum(squares[::-1], 0.0)), axes @ vectors[:, ::-1])
-
-
-def _stand_ins(structure: Structure, boxes: Sequence[_Box]) -> set[int]:
-    """Return the bodies without shape whose box is far larger than the mechanism, such as phantoms of MJCF models.
-
-    They are frames between joints: their inertia is a number that keeps a matrix regular, not that of a thing.
-    """
-    places = [body.position for body in structure.bodies]
-    places += [place for joint in structure.joints for place in structure.anchors(joint)]
-    largest = [float(box.halves[0]) for box in boxes]
-    size = max(float(np.ptp(places, axis=0).max()), float(np.median(largest)))
-    bare = (number for number, body in enumerate(structure.bodies) if not body.solids and not body.collision)
-    return {number for number in bare if largest[number] > VAST * size}
 
 
 def _add_joint(

@@ -6,6 +6,7 @@ import numpy as np
 
 from varint.base.display import numbers_text
 from varint.kinematics.open_loops import loop_through
+from varint.kinematics.stand_ins import stand_ins
 from varint.model.body import WORLD, Body
 from varint.model.degrees import rates_in_degrees
 from varint.model.joints.base import Joint
@@ -156,7 +157,8 @@ def _distance(solid: Solid, place: np.ndarray) -> float:
 
 
 def _sizes(structure: Structure) -> Iterable[str]:
-    sizes = {body.name: _size(body) for body in structure.bodies if body.name not in structure.rotors}
+    left_out = structure.rotors | _phantoms(structure)
+    sizes = {body.name: _size(body) for body in structure.bodies if body.name not in left_out}
     if not sizes:
         return
     largest, smallest = max(sizes, key=sizes.__getitem__), min(sizes, key=sizes.__getitem__)
@@ -166,6 +168,19 @@ def _sizes(structure: Structure) -> Iterable[str]:
         volume = sum(_volume(solid) for solid in body.solids)
         if volume and body.mass < THIN_AIR * volume:
             yield f"'{body.name}' has {body.mass:.3g} kg in {volume:.3g} m^3, less than air: {METRES}"
+
+
+def _phantoms(structure: Structure) -> set[str]:
+    """Return the names of `stand_ins` between joints; a last body with such an inertia has it in other units."""
+    ends = [end for joint in structure.joints for end in (joint.body_a, joint.body_b)]
+    names = [structure.bodies[number].name for number in stand_ins(structure, [_half(b) for b in structure.bodies])]
+    return {name for name in names if ends.count(name) > 1}
+
+
+def _half(body: Body) -> float:
+    """Return half of the longest edge of the uniform box that has the inertia of a body, m."""
+    principal = np.linalg.eigvalsh(body.inertia)
+    return float(np.sqrt(3.0 * max(0.5 * principal.sum() - principal[0], 0.0) / body.mass))
 
 
 def _densities(structure: Structure) -> Iterable[str]:

@@ -62,7 +62,7 @@ class RecordedMotion(RecordedArrays):
     velocity : (T, nb, 3) m/s, world
     angular_velocity : (T, nb, 3) rad/s, body
     load : (T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity; one for all if constant
-    work : (T, forces) J, done by each force since the start of the run
+    work : (T, forces) J, done by each force since the start of the run; by name `work_by_force`
     command : (T, forces) input of each force, zero where it has none
     law_states : (T, n) states of the laws that have one, in the order of the forces
     newton_iterations, substeps : int
@@ -241,6 +241,11 @@ class RecordedMotion(RecordedArrays):
     def power(self) -> Mapping[str, np.ndarray]:
         """Return the power (T,), W, of each force by name."""
         return self._by_force(self._powers)
+
+    @cached_property
+    def work_by_force(self) -> Mapping[str, np.ndarray]:
+        """Return the work (T,), J, that each force has done since the start of the run, by name: columns of `work`."""
+        return self._by_force(self.work)
 
     @cached_property
     def law_state(self) -> Mapping[str, np.ndarray]:

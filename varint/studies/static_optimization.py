@@ -24,11 +24,16 @@ from varint.base.checks import choice, of_type, sequence_of
 from varint.base.display import count_text, value_text
 from varint.base.errors import ArgumentError, LeftOutWarning
 from varint.derivatives.linear.joint_motion import (
+    ACT,
+    LEFT_OUT,
     JointMotion,
     by_joint,
     check_stops,
+    folded_rows,
     joint_motion,
     required_efforts,
+    rotor_folds,
+    unfolded,
     without,
 )
 from varint.derivatives.linear.path_arms import path_arms
@@ -47,7 +52,6 @@ if TYPE_CHECKING:
 WEIGHT = 1e5  # of residuals, over the largest effort of a muscle
 RANK = 1e-10  # of rows of loops that depend on each other
 MOST = 12  # curves of a picture
-LEFT_OUT, ACT = "left out", "act"  # what prescribed motions do
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +67,8 @@ class StaticOptimization(Study):
     tension : dict
         Name of a muscle to (T,), N, of its active and passive parts.
     effort : dict
-        Name of a joint to the efforts (T,) or (T, dof), N or N m, that the motion requires without the muscles.
+        Name of a joint to the efforts (T,) or (T, dof), N or N m, that the motion requires without the muscles. Those
+        of rotors that stand for armature count at their joints, here and in ``residual``.
     residual : dict
         Efforts that the muscles do not exert, by joint; along the motions that loops allow.
     """
@@ -145,12 +150,14 @@ def static_optimization(
     arms = path_arms(kinematics, names, zip(motion.q, motion.rates, strict=True))
     passive, active = _tensions(relaxed, equations, motion, names)
     weight = WEIGHT / max(np.abs(active[:, :, None] * arms).max(), np.finfo(float).tiny)
-    activation, residual = np.empty_like(active), np.empty_like(motion.q)
+    folds, kept = rotor_folds(relaxed, kinematics.tree)
+    size, effort = motion.q.shape[1], required.along @ folds
+    activation, residual = np.empty_like(active), np.empty_like(effort)
     for k in range(motion.t.size):
-        rows = np.vstack([required.rows[k], np.eye(motion.q.shape[1])[driven]])
-        free = null_space(rows, RANK) if len(rows) else np.eye(motion.q.shape[1])
-        efforts = -(active[k][:, None] * arms[k]).T
-        wanted = required.along[k] + passive[k] @ arms[k]
+        rows = folded_rows(np.vstack([required.rows[k], np.eye(size)[driven]]), folds)
+        free = null_space(rows, RANK) if len(rows) else np.eye(len(kept))
+        efforts = -(active[k][:, None] * (arms[k] @ folds)).T
+        wanted = effort[k] + passive[k] @ arms[k] @ folds
         activation[k] = _least(free.T @ efforts, free.T @ wanted, weight)
         residual[k] = free @ (free.T @ (wanted - efforts @ activation[k]))
     tension = passive + activation * active
@@ -159,8 +166,8 @@ def static_optimization(
         motion.t,
         dict(zip(names, activation.T, strict=True)),
         dict(zip(names, tension.T, strict=True)),
-        by_joint(kinematics.tree, required.along),
-        by_joint(kinematics.tree, residual),
+        by_joint(kinematics.tree, unfolded(effort, kept, size)),
+        by_joint(kinematics.tree, unfolded(residual, kept, size)),
     )
 
 

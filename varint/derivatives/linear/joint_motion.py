@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.base.checks import array_of, known_name, of_type
+from varint.base.checks import array_of, choice, known_name, of_type
 from varint.base.display import names_text
 from varint.base.errors import ArgumentError
 from varint.kinematics.open_stops import PoseWithTurns, check_open_along
@@ -23,6 +23,9 @@ from varint.model.forces.driven import Driven
 from varint.model.known_forces import is_hard
 
 DEGREE = 5  # of the splines: accelerations are smooth, and of fourth order in the spacing
+HELD = 1e-10  # of the size of a row: what is left of one that the ratio of a rotor satisfies
+DEPENDENT = 1e10  # condition of couplings' rows by the coordinates that follow, at most
+ACT, LEFT_OUT, FOLDED = "act", "left out", "folded"  # what muscles and prescribed motions do; couplings
 OPEN = 1e-4  # of the size of a part: how far a table may open loops
 
 
@@ -151,18 +154,105 @@ def required_efforts(equations: EquationsOfMotion, motion: JointMotion) -> Requi
 
 
 def by_joint(tree: Tree, columns: np.ndarray) -> dict[str, np.ndarray]:
-    """Return values (T, nq) by name of joint: (T,), or (T, dof) for a joint with several coordinates."""
+    """Return values (T, nq) by name of joint: (T,), or (T, dof) for a joint with several coordinates.
+
+    Joints all of whose values are NaN are left out.
+    """
     of_joints = {name: columns[:, place] for name, place in tree.columns.items() if place.stop > place.start}
+    of_joints = {name: values for name, values in of_joints.items() if not np.isnan(values).all()}
     return {name: values[:, 0] if values.shape[1] == 1 else values for name, values in of_joints.items()}
 
 
+def rotor_folds(mechanism: Mechanism, tree: Tree) -> tuple[np.ndarray, list[int]]:
+    """Return the derivatives (nq, n) of all coordinates of the tree by the n without rotors, and the numbers (n,).
+
+    A rotor, see `rotor_names`, turns in proportion to the joint whose armature it stands for.
+    """
+    folds, rotors = np.eye(tree.nq), []
+    for name in sorted(mechanism.rotors & tree.columns.keys()):
+        leader = _leader(mechanism, name, {other: 0.0 for other in tree.columns if other not in mechanism.rotors})
+        if leader is None or tree.columns[name].stop - tree.columns[name].start != 1:
+            continue
+        joint, number, ratio = leader
+        rotors.append(tree.columns[name].start)
+        folds[rotors[-1], tree.columns[joint].start + number] = ratio
+    kept = [column for column in range(tree.nq) if column not in rotors]
+    return folds[:, kept], kept
+
+
+def folded_rows(rows: np.ndarray, folds: np.ndarray) -> np.ndarray:
+    """Return ``rows`` (m, nq) by the coordinates that ``folds`` (nq, n) keeps, without rows that become zero."""
+    folded = rows @ folds
+    return folded[np.abs(folded).max(axis=1, initial=0.0) > HELD * np.abs(rows).max(axis=1, initial=0.0)]
+
+
+def unfolded(columns: np.ndarray, kept: list[int], size: int) -> np.ndarray:
+    """Return values (T, size) of all coordinates, NaN where they are not ``kept``, from ``columns`` (T, n)."""
+    values = np.full((len(columns), size), np.nan)
+    values[:, kept] = columns
+    return values
+
+
+def _followers(mechanism: Mechanism, tree: Tree, kept: list[int]) -> list[int]:
+    """Return the places among ``kept`` columns of the coordinates that couplings name first, but for rotors' ones."""
+    places = []
+    for force in mechanism.forces:
+        for terms in force.terms_of(mechanism) if isinstance(force, Coupled) else ():
+            if any(joint in mechanism.rotors for joint, *_ in terms) or any(t[0] not in tree.columns for t in terms):
+                continue
+            joint, number, *_ = terms[0]
+            places.append(kept.index(tree.columns[joint].start + number))
+    return places
+
+
+def _count_at_leaders(
+    mechanism: Mechanism, efforts: np.ndarray, rows: list[np.ndarray], followers: list[int]
+) -> np.ndarray:
+    """Add the efforts at ``followers`` to the other ``efforts`` (T, n) by the ratios of rates; NaN at followers.
+
+    ``rows``: T arrays (m, n) of the couplings. Raises ArgumentError where these do not determine the followers.
+    """
+    leaders = [column for column in range(efforts.shape[1]) if column not in followers]
+    counted = np.full_like(efforts, np.nan)
+    for k, each in enumerate(rows):
+        of_followers = each[:, followers]
+        if len(set(followers)) != len(each) or np.linalg.cond(of_followers) > DEPENDENT:
+            raise ArgumentError(
+                f"'{mechanism.name}' has loops, or couplings that do not determine the coordinates that they name"
+                " first: couplings='folded' has no joints to count at; use vi.inverse_dynamics of a run, with joints="
+            )
+        ratios = -np.linalg.solve(of_followers, each[:, leaders])
+        counted[k, leaders] = efforts[k, leaders] + ratios.T @ efforts[k, followers]
+    return counted
+
+
+def idle_muscles(mechanism: Mechanism) -> dict[str, Force]:
+    """Return the muscles by name without their tension, but with their mass."""
+    return {
+        force.name: replace(force, max_force=0.0, activation_times=None, activation=0.0, excitation=0.0)  # type: ignore[call-arg]
+        for force in mechanism.forces
+        if force.activated
+    }
+
+
+def _has_dynamics(force: Force) -> bool:
+    """Return whether a force is a muscle whose activation rises and falls."""
+    return force.activated and bool(getattr(force, "activation_times", None))
+
+
 def efforts_of_motion(
-    mechanism: Mechanism, t: ArrayLike, coordinates: Mapping[str, ArrayLike]
+    mechanism: Mechanism,
+    t: ArrayLike,
+    coordinates: Mapping[str, ArrayLike],
+    *,
+    muscles: str = ACT,
+    couplings: str | None = None,
 ) -> dict[str, np.ndarray]:
     """Return the efforts at the joints of a tree that a motion, given as a table, requires: M ddq + bias - forces.
 
     Mass along paths (`PathMass`, ``mass=`` of `Musculotendon`) counts. All forces of the mechanism act, but for
-    prescribed motions of joints; hard stops have to be open. `inverse_dynamics` does the same for a run, and for loops.
+    prescribed motions of joints; hard stops have to be open. Efforts at a joint include those of the rotors that stand
+    for its armature. `inverse_dynamics` does the same for a run, and for loops.
 
     Parameters
     ----------
@@ -171,11 +261,18 @@ def efforts_of_motion(
         s, rising, six or more. Rates and accelerations are those of splines of degree 5 through the table.
     coordinates : dict
         Name of each joint to (T,), or (T, dof) where it has several coordinates; m, rad. ``traj.coordinates`` is one.
+    muscles : {"act", "left out"}
+        Left out: the efforts are those that muscles, and whatever else acts at the joints, exert together. The mass of
+        muscles counts. Muscles act only without activation dynamics.
+    couplings : {"folded"}, optional
+        Folded: the coordinate that each `Coupling` names first follows the others, as in MJCF's equalities of joints.
+        Its effort counts at these, by the ratio of the rates. By default couplings are refused, but for rotors.
 
     Returns
     -------
     dict
-        Name of each joint to (T,) or (T, dof), N or N m.
+        Name of each joint to (T,) or (T, dof), N or N m, without rotors. Of a coordinate that follows others
+        zero; joints that follow with all of theirs are left out.
 
     Raises
     ------
@@ -185,13 +282,27 @@ def efforts_of_motion(
         `static_optimization` takes these.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    bare = without(mechanism, {})
+    choice(muscles, (ACT, LEFT_OUT), "muscles", ArgumentError)
+    if couplings is not None:
+        choice(couplings, (FOLDED,), "couplings", ArgumentError)
+    bare = without(mechanism, idle_muscles(mechanism) if muscles == LEFT_OUT else {})
+    dynamic = next((force for force in bare.forces if _has_dynamics(force)), None)
+    if dynamic is not None:
+        raise ArgumentError(
+            f"{dynamic.label} of '{mechanism.name}' has an activation, which time and state do not determine: leave"
+            f" muscles out by muscles='{LEFT_OUT}', or use vi.static_optimization"
+        )
     motion, equations = joint_motion(bare, t, coordinates), EquationsOfMotion(bare)
     check_stops(mechanism, equations, motion)
-    required = required_efforts(equations, motion)
-    if required.rows.shape[1]:
+    required, tree = required_efforts(equations, motion), find_tree(bare)
+    folds, kept = rotor_folds(bare, tree)
+    efforts, rows = required.along @ folds, [folded_rows(each, folds) for each in required.rows]
+    if len(rows[0]) and couplings is None:
         raise ArgumentError(
             f"'{mechanism.name}' has loops or couplings, where efforts at all joints are not determined: use"
-            " vi.inverse_dynamics of a run, with joints="
+            f" couplings='{FOLDED}' where joints follow others, or vi.inverse_dynamics of a run, with joints="
         )
-    return by_joint(find_tree(bare), required.along)
+    if len(rows[0]):
+        efforts = _count_at_leaders(bare, efforts, rows, _followers(bare, tree, kept))
+    of_joints = by_joint(tree, unfolded(efforts, kept, tree.nq))
+    return {name: np.nan_to_num(values, nan=0.0) for name, values in of_joints.items()}

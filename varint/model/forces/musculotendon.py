@@ -214,11 +214,11 @@ class Musculotendon(Commanded, AlongPath):
     tendon, m; ``pennation`` at the optimal length, rad. ``excitation``, clipped to 0 to 1: a number, one a node, or a
     function, see `Motor`. ``activation_times``: of rise and fall, s, or None, kept as (), where the excitation is the
     activation itself; ``activation_blend``: the range of excitation over which one passes to the other;
-    ``activation``, 0 to 1: at the start. It is in ``traj.law_state``. ``curves``: "degroote" as published in 2016,
-    without force below the slack length, or "mujoco", with the ``shape`` (lmin, lmax, fpmax, fvmax).
-    ``max_velocity``: optimal lengths per second, by default 10, or 1.5 for "mujoco". ``mass``, kg, moves over the
-    ``belly`` of a path without pulleys and rings; around surfaces it takes ``smoothing``, since a sharp path meets
-    them in impacts. ``belly``, ``lumped``: see `PathMass`.
+    ``activation``, 0 to 1: at the start; without times an excitation replaces it. It is in ``traj.law_state``.
+    ``curves``: "degroote" as published in 2016, without force below the slack length, or "mujoco", with the ``shape``
+    (lmin, lmax, fpmax, fvmax). ``max_velocity``: optimal lengths per second, by default 10, or 1.5 for "mujoco".
+    ``mass``, kg, moves over the ``belly`` of a path without pulleys and rings; around surfaces it takes ``smoothing``,
+    since a sharp path meets them in impacts. ``belly``, ``lumped``: see `PathMass`.
     """
 
     max_force: float = field(kw_only=True)
@@ -266,14 +266,24 @@ class Musculotendon(Commanded, AlongPath):
         if min(times, default=1.0) <= 0.0:
             raise MechanismError(f"{self.label}: activation_times must be positive, got {list(times)}")
         self._set("activation_times", times)
-        if self.activation > (1.0 if times else 0.0):
-            bound = "at most 1" if times else "left out where activation_times is None: it is the excitation"
-            raise MechanismError(f"{self.label}: activation must be {bound}, got {self.activation:g}")
+        if self.activation > 1.0:
+            raise MechanismError(f"{self.label}: activation must be at most 1, got {self.activation:g}")
+        if self.activation and not times:
+            if not self._is_excited():
+                raise MechanismError(
+                    f"{self.label}: activation must be left out where activation_times is None: it is the excitation,"
+                    f" got {self.activation:g} and no excitation. Give excitation=, or activation=0"
+                )
+            self._set("activation", 0.0)
         self._set("belly", tuple(checked_belly(self.belly, self.label).tolist()))
         self._set("lumped", checked_lumped(self.lumped, self.label))
         self._check(mass="zero")
         if self.mass:
             self._check_mass()
+
+    def _is_excited(self) -> bool:
+        """Return whether an excitation is given: a function, or any number but zero."""
+        return callable(self.excitation) or bool(np.any(self.excitation))
 
     def _check_mass(self) -> None:
         """Raise MechanismError where mass cannot move along the path."""
