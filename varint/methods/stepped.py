@@ -1,5 +1,6 @@
 """`Stepped`: methods that are a function from state to state, such as a rival or an integrator of the user's own."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ import numpy as np
 
 from varint.base.checks import call, in_a_shape, of_type, positive, shown, unit_quaternion
 from varint.base.clock import clock
-from varint.base.errors import ArgumentError
+from varint.base.errors import ArgumentError, UnresolvedWarning
 from varint.kinematics.initial_state import checked_start
 from varint.kinematics.turns import near_values
 from varint.mechanism.mechanism import Mechanism
@@ -20,10 +21,12 @@ from varint.model.state import State
 from varint.results.forces import forces_at
 from varint.results.inputs.at_nodes import inputs_at
 from varint.results.record import Counts
+from varint.results.resolution import find_unresolved
 from varint.runs.method import Method
 from varint.runs.problem import Problem, Recording
 from varint.runs.run import Block, Failure, Reached, Run
 from varint.runs.running import Job
+from varint.runs.trajectory import Trajectory
 
 PARTS = {"position": 3, "quat_wxyz": 4, "velocity": 3, "angular_velocity": 3}
 
@@ -112,6 +115,11 @@ class Stepped(Marched):
     def stepped_run(self, problem: Problem, grid: Grid, every: int, state: State) -> "SteppedRun":
         """See `Marched`."""
         return SteppedRun(problem.mechanism, self.stepper(problem), grid, every, state)
+
+    def report(self, trajectory: Trajectory, stacklevel: int) -> None:
+        """Warn where joints are open at recorded nodes; `Trajectory.unresolved` has all of these."""
+        if (unresolved := find_unresolved(trajectory, self.dt)) is not None:
+            warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
 
     @property
     def use(self) -> Use:

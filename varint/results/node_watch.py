@@ -1,4 +1,7 @@
-"""Judges a run by its recorded nodes, where steps are not judged as they are made: runs in reduced coordinates."""
+"""Judges a run by its recorded nodes, where steps are not judged as they are made.
+
+These are runs in reduced coordinates, by other simulators and by methods of the user.
+"""
 
 from collections.abc import Iterable
 
@@ -36,10 +39,11 @@ def judge_nodes(motion: RecordedMotion, by_energy: bool) -> np.ndarray:
 def open_bound(motion: RecordedMotion) -> float:
     """Return the drift, m, from which on joints are reported, at least ten times that of the start.
 
-    By the size of a part: 1e-10 with error control, 1e-6 or 100 ``rtol`` with ``baumgarte=0``, 1e-3 of fixed steps.
+    By the size of a part: 1e-10 with error control, 1e-6 or 100 ``rtol`` with ``baumgarte=0``, 1e-3 of fixed steps and
+    of methods of the user.
     """
     rtol, length = motion._step_tolerance, motion.mechanism.compiled.length
-    if rtol is None:
+    if rtol is None or not is_reduced(motion):
         return OPEN_BY_STEPS * length
     if not motion.settings["baumgarte"]:
         return left_open(rtol) * length
@@ -47,9 +51,14 @@ def open_bound(motion: RecordedMotion) -> float:
     return max(OPEN * length, OPEN_AS_AT_START * start if motion.t[0] == 0 else 0.0)
 
 
+def is_reduced(motion: RecordedMotion) -> bool:
+    """Return whether a run is in reduced coordinates, where joints of the spanning tree cannot open."""
+    return "chart" in motion.settings  # of its coordinates
+
+
 def drift_of(motion: RecordedMotion) -> np.ndarray:
-    """Return the drift (T,), m, of the joints at the nodes, part by part; zero if the tree holds all joints."""
-    if not motion.mechanism.compiled.topology.clusters:
+    """Return the drift (T,), m, of the joints at the nodes, part by part; zero if the coordinates hold all joints."""
+    if is_reduced(motion) and not motion.mechanism.compiled.topology.clusters:
         return np.zeros(len(motion.t))
     return np.concatenate([part.drift for part in motion.parts()])
 

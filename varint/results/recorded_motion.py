@@ -223,8 +223,8 @@ class RecordedMotion(RecordedArrays):
         not come back: within six steps more than 0.6 % of the largest kinetic energy so far and the work in these
         steps, or more than 5 % in all since the start, or since the last such step, of the largest kinetic energy or
         work so far (docs/theory.md section 6). A step is judged two or three steps later, the last ones at the end of
-        the run. Runs in reduced coordinates are judged by their recorded nodes, joints that are open included
-        (`varint.results.node_watch.judge_nodes`).
+        the run. Runs in reduced coordinates are judged by their recorded nodes, joints that are open included, and runs
+        by methods of the user by open joints alone (`varint.results.node_watch.judge_nodes`).
         """
         return self.t[self.unresolved_body >= 0]
 

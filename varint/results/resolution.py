@@ -15,7 +15,7 @@ from varint.model.state import State
 from varint.results.derived import energy_gap
 from varint.results.fast_spin import STAGGERED, fastest_spin
 from varint.results.held_damping import explain_controllers, is_held_motor, response_along
-from varint.results.node_watch import drift_of, open_bound, overlap_bound, overlaps_of
+from varint.results.node_watch import drift_of, is_reduced, open_bound, overlap_bound, overlaps_of
 from varint.results.recorded_motion import RecordedMotion
 from varint.results.slow_oscillation import slowest_oscillation
 
@@ -64,6 +64,8 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None, trial: Trial |
     first, count = float(times[0]), times.size
     body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
     node = int(np.searchsorted(trajectory.t, first))
+    if is_judged_by_joints(trajectory):
+        return _open_joints(trajectory, first, body)
     advice = _unstable_controllers(trajectory, dt, node) or _advice(trajectory, dt, first, trial)
     if "integrator" in trajectory.settings and drift_of(trajectory)[node] > open_bound(trajectory):
         message = (
@@ -92,6 +94,24 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None, trial: Trial |
     message = (
         f"{begins}, first at t = {first:g} s, where the velocity of body '{body}' changed most, {often}: energy came or"
         f" went without work, {gap:.3g} J at most, where {kinetic:.3g} J of kinetic energy were there before. {ends}"
+    )
+    return Unresolved(message, first, body)
+
+
+def is_judged_by_joints(trajectory: RecordedMotion) -> bool:
+    """Return whether open joints are all that a run is judged by: one of a method of the user or another simulator."""
+    return "integrator" in trajectory.settings and not is_reduced(trajectory)
+
+
+def _open_joints(trajectory: RecordedMotion, first: float, body: str) -> Unresolved:
+    """Return the `Unresolved` of a run by a method that does not keep joints closed, from the time ``first``, s, on."""
+    drift, times = drift_of(trajectory), trajectory.unresolved
+    most = int(np.argmax(drift))
+    message = (
+        f"method '{trajectory.settings['integrator']}' leaves joints of '{trajectory.mechanism.name}' open at"
+        f" {times.size} recorded nodes, first at t = {first:g} s, by {drift[trajectory.t == first][0]:.3g} m at body"
+        f" '{body}', and by {drift[most]:.3g} m at most, at t = {trajectory.t[most]:g} s: this is no motion of the"
+        " mechanism. Close joints after each step, as mechanism.assemble(state) does, or take shorter steps"
     )
     return Unresolved(message, first, body)
 

@@ -14,6 +14,7 @@ from varint.base.errors import ArgumentError
 from varint.files.runs.made_with import MADE_WITH, made_with
 from varint.model.known_forces import Use
 from varint.results.record import Record
+from varint.results.recorded_motion import RecordedMotion
 from varint.runs.diagnosing import diagnosed
 from varint.runs.problem import Problem, Recording
 from varint.runs.run import Run
@@ -134,6 +135,11 @@ def names() -> list[str]:
 def registered() -> list[str]:
     """Return the names of the formulations that are registered outside this package."""
     return [name for name in REGISTERED if name not in PLACES]
+
+
+def is_of_user(trajectory: RecordedMotion) -> bool:
+    """Return whether a method outside this package made the run."""
+    return trajectory.settings["formulation"] not in PLACES
 
 
 def method_class(formulation: str) -> type[Method]:

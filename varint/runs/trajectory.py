@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from varint.model.state import State
 from varint.results.diagnostics import DIAGNOSTICS, RecordedDiagnostics
+from varint.results.node_watch import judge_nodes
 from varint.results.recorded_motion import RecordedMotion
 from varint.results.table_columns import listed_name
 
@@ -59,6 +60,15 @@ class Trajectory(RecordedMotion):
         @overload
         def at(self, t: np.ndarray) -> Trajectory: ...
         def at(self, t: ArrayLike) -> State | Trajectory: ...
+
+    @cached_property
+    def unresolved_body(self) -> np.ndarray:
+        """Return the number (T,) of a body whose motion a step did not resolve, else -1, see `unresolved`.
+
+        What the last steps did not resolve belongs to the whole run: a part of it does not have it. Of methods that do
+        not record it, such as those of the user, the number of a body whose joint is open.
+        """
+        return super().unresolved_body if "unresolved_body" in self.nodes else judge_nodes(self, by_energy=False)
 
     @cached_property
     def diagnostics(self) -> Diagnostics | None:

@@ -8,6 +8,7 @@ import numpy as np
 from varint.base.display import html_table
 from varint.methods.reduced.integrators import DEFAULT
 from varint.results.inputs.at_nodes import is_controlled
+from varint.results.resolution import find_unresolved, is_judged_by_joints
 from varint.studies.comparison.differences import UNITS, time_apart
 from varint.studies.comparison.figures_of import versions
 from varint.studies.comparison.series import Series, fitted_order
@@ -131,7 +132,9 @@ def remarks(comparison: "Comparison") -> Iterator[str]:
             name = f"{series.name}, {series.parameter} = {setting}"
             if not run.success:
                 yield f"{name}: stopped at {run.t[-1]:g} s, {run.message}."
-            if run.unresolved.size:
+            if is_judged_by_joints(run) and (unresolved := find_unresolved(run, run.settings["dt"])):
+                yield f"{name}: {unresolved.message}."
+            elif run.unresolved.size:
                 yield f"{name}: its steps did not resolve the motion at {run.unresolved[0]:g} s."
             if run.substeps:
                 yield f"{name}: steps were cut {run.substeps}x, at hard stops or where they were not solved at once."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -9,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from varint.base.callers import level_of_user
 from varint.base.checks import call, choice, function_of, is_alone, of_type, positive, sequence_of
-from varint.base.errors import ArgumentError, ConvergenceError
+from varint.base.errors import ArgumentError, ConvergenceError, UnresolvedWarning
 from varint.extras.peer_method import Peer
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism.mechanism import Mechanism
@@ -22,7 +24,8 @@ from varint.methods.variational.method import Variational
 from varint.methods.variational.schemes import ORDERS, scheme
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
-from varint.runs.method import Method, method_class, methods_by_integrator, registered, solve
+from varint.results.resolution import find_unresolved
+from varint.runs.method import Method, is_of_user, method_class, methods_by_integrator, registered, solve
 from varint.runs.parts import Arguments, check_support, of_class, preferring, refuse_beside, with_arguments
 from varint.runs.problem import MOST_STEPS, Problem, Recording
 from varint.runs.trajectory import Trajectory
@@ -127,6 +130,15 @@ def compare(
     asked = orders, names, tuple(method.title for method in methods_beside)
     settings = Settings(duration, tuple(steps.tolist()), *asked, rtol, CHECK * rtol, TOL, BAUMGARTE)
     return Comparison(mechanism, settings, reference, between, tuple(series), lines)
+
+
+def _warn_of_open_joints(runs: Sequence[Trajectory]) -> None:
+    """Warn of the first of ``runs`` by a method of the user whose joints are open."""
+    for run in runs:
+        if is_of_user(run) and (unresolved := find_unresolved(run, run.settings["dt"])):
+            text = f"{unresolved.message}; in steps of {run.settings['dt']:g} s"
+            warnings.warn(text, UnresolvedWarning, stacklevel=level_of_user())
+            return
 
 
 def _reference(
@@ -306,13 +318,17 @@ def stopped_or_done(run: Callable[[float, float], Trajectory], value: float, dur
 
 
 def _timed_runs(task: SeriesTask, duration: float, tell: Callable[[str], None]) -> tuple[list[Trajectory], list[float]]:
-    """Return the runs of ``task`` and their wall times, s; ``tell`` is called with the name of each before it."""
+    """Return the runs of ``task`` and their wall times, s; ``tell`` is called with the name of each before it.
+
+    Warns of open joints.
+    """
     runs, wall_time = [], []
     for value in task.values:
         tell(f"{task.name}, {task.parameter} = {value:g}")
         run, seconds = _timed(task.run, value, duration)
         runs.append(run)
         wall_time.append(seconds)
+    _warn_of_open_joints(runs)
     return runs, wall_time
 
 

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from varint.drawing.axes import set_font_sizes, style_axes
 from varint.drawing.picture import Picture
 from varint.drawing.style import FAINT, INK, SMALL, TINY, TITLE, line
+from varint.runs.method import is_of_user
 from varint.studies.comparison.series import Series
 from varint.views.curves import BINS, envelope, typical
 
@@ -24,6 +25,7 @@ UNITS = {"position": "m", "orientation": "rad", "velocity": "m/s", "angular_velo
 PALEST = 0.65  # part of white in the colour of the coarsest run
 FLOOR = 1e-18  # m; a logarithmic axis has no zero
 MOVED = 1e-9  # m; where no body moves as far, orientations are drawn in place of positions
+SMALLEST, LARGEST = 4.0, 7.0  # pt, points of the series
 LINE = 0.1  # of the height of a panel
 SIZE, FOOT = (6.6, 8.4), 130  # in, letters
 BESIDE, KEY_LINE = 6, 0.38  # methods of a key beside the panels, and the height, in, of each below them
@@ -46,9 +48,10 @@ def draw(comparison: "Comparison", facts: dict[str, str]) -> Figure:
     by_step = [each for each in series if each.parameter == "dt"]
     for each in by_step:
         for name, style in STYLES.items() if len(by_step) == 1 else [(kind, _style(comparison, each))]:
-            _points(step, each.values, each, name, colours[each], style)
+            _points(step, each.values, each, name, (colours[each], _marker(comparison, each)), style)
     for each in series:
-        _points(cost, each.wall_time, each, kind, colours[each], _style(comparison, each))
+        look = colours[each], _marker(comparison, each)
+        _points(cost, each.wall_time, each, kind, look, _style(comparison, each))
     error = f"Largest error of {kind} ({unit})"
     step.set(xlabel="Step (s)", ylabel="Largest error" if len(by_step) == 1 else error, xscale="log", yscale="log")
     step.xaxis.minorticks_off()
@@ -74,7 +77,7 @@ def draw(comparison: "Comparison", facts: dict[str, str]) -> Figure:
 def _over_time(
     panels: Sequence[Axes], comparison: "Comparison", kind: str, unit: str, colours: Mapping[Series, str]
 ) -> None:
-    """Plot differences, energy errors and drift over time: first series of each kind, and the unstabilised one."""
+    """Plot differences, energy errors and drift over time, of the series of `_drawn_over_time`."""
     difference, energy, drift = panels
     for series in _drawn_over_time(comparison):
         colour, style = colours[series], _style(comparison, series)
@@ -91,7 +94,9 @@ def _over_time(
 
 
 def _drawn_over_time(comparison: "Comparison") -> list[Series]:
-    shown = (comparison.vi, comparison.redmax, *comparison.own[:1], comparison.unstabilised)
+    """Return the first series of each kind, all by methods of the user, and the unstabilised one."""
+    of_user = [series for series in comparison.own if is_of_user(series.runs[0])]
+    shown = (comparison.vi, comparison.redmax, *(of_user or comparison.own[:1]), comparison.unstabilised)
     return [series for series in shown if series]
 
 
@@ -106,10 +111,17 @@ def _curve(axes: Axes, t: np.ndarray, values: np.ndarray, look: Mapping[str, Any
     axes.plot(t, np.where(values > FLOOR, values, np.nan), **look)
 
 
-def _points(axes: Axes, x: np.ndarray, series: Series, name: str, colour: str, style: Any = "-") -> None:
+def _marker(comparison: "Comparison", series: Series) -> float:
+    """Return the size of the points of a series, pt: larger below others, so that equal errors do not hide it."""
+    return max(SMALLEST, LARGEST - comparison.series.index(series))
+
+
+def _points(
+    axes: Axes, x: np.ndarray, series: Series, name: str, colour_size: tuple[str, float], style: Any = "-"
+) -> None:
     """Plot the largest errors of a series over ``x`` (K,), with hollow points where they are not fitted."""
     error, fitted = getattr(series.error, name), getattr(series.fitted, name)
-    look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 4.5}
+    look: dict[str, Any] = {"color": colour_size[0], "marker": "o", "markersize": colour_size[1]}
     error = np.where(error > FLOOR, error, np.nan)
     axes.plot(x, error, linestyle=style, linewidth=1.1, **look)
     axes.plot(x[~fitted], error[~fitted], linestyle="", markerfacecolor="white", **look)
@@ -143,11 +155,12 @@ def _key(axes: Axes, comparison: "Comparison", kind: str, colours: Mapping[Serie
     over_time = _drawn_over_time(comparison)
     lines = []
     for each in comparison.series:
+        size = _marker(comparison, each)
         style = _style(comparison, each)
         unit = " s" if each.parameter == "dt" else ""
         label = f"{each.name}{_order(each, kind).replace('order', 'fitted:')}\n"
         label += f"{each.parameter} = {', '.join(each.settings)}{unit}{'' if each in over_time else ', not in a to c'}"
-        lines.append(Line2D([], [], color=colours[each], linestyle=style, marker="o", markersize=4.5, label=label))
+        lines.append(Line2D([], [], color=colours[each], linestyle=style, marker="o", markersize=size, label=label))
     lines.append(Line2D([], [], **REFERENCE, label="error of the reference"))
     if not all(getattr(each.fitted, kind).all() for each in comparison.series):
         lines.append(Line2D([], [], color=FAINT, linestyle="", marker="o", mfc="white", label="not fitted"))
