@@ -78,8 +78,8 @@ def execute(args: Namespace) -> "Report":
     from varint.cli.summary import summary
     from varint.files.runs.space import LARGE, size_text
 
-    _check_options(args)
-    picture = _check_paths(args)
+    resumable = _check_options(args)
+    picture = _check_paths(args, resumable)
     mechanism = named_mechanism(args)
     if not args.quiet:
         tell_oddities(mechanism)
@@ -88,7 +88,7 @@ def execute(args: Namespace) -> "Report":
         with show_progress(args.duration, args.quiet) as progress:
             trajectory = simulated(args, mechanism, progress, _recording(args))
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(how_to_resume(args)) from None
+        raise KeyboardInterrupt(how_to_resume(args) if resumable else "") from None
     except ConvergenceError as problem:
         trajectory, failure = problem.trajectory, problem
 
@@ -119,15 +119,16 @@ def _recording(args: Namespace) -> dict[str, Any]:
     return options
 
 
-def _check_options(args: Namespace) -> None:
-    """Raise ArgumentError for options that need another option, and for unknown column groups.
+def _check_options(args: Namespace) -> bool:
+    """Return whether runs of the method can be resumed.
 
-    Raises FileError if the script of ``--method`` cannot be read.
+    Raises ArgumentError for options that need another option, and for unknown column groups; FileError if the script of
+    ``--method`` cannot be read.
     """
     from varint.base.errors import ArgumentError
     from varint.results.table_columns import GROUPS, listed_name
 
-    method_of(args)  # refuses wrong options now; `simulated` makes the method that runs
+    method = method_of(args)  # refuses wrong options now; `simulated` makes the method that runs
     if args.columns is not None and args.csv is None:
         raise ArgumentError("--columns selects columns of the table: add --csv FILE.csv")
     for group in _groups(args):
@@ -136,6 +137,7 @@ def _check_options(args: Namespace) -> None:
         raise ArgumentError("--resume needs -o FILE.h5, the run to continue")
     if args.force and not (args.output or args.plot or args.csv):
         raise ArgumentError("--force replaces existing files: add -o, --plot or --csv")
+    return method.resumable
 
 
 def _groups(args: Namespace) -> list[str]:
@@ -143,7 +145,7 @@ def _groups(args: Namespace) -> list[str]:
     return [] if args.columns is None else [word.strip() for word in args.columns.split(",")]
 
 
-def _check_paths(args: Namespace) -> Path | None:
+def _check_paths(args: Namespace, resumable: bool) -> Path | None:
     """Check that run, picture and table can be written; return the path of the picture, if any.
 
     Writes nothing. Raises ArgumentError for a wrong suffix, or the same path for picture and run; FileError if a path
@@ -161,7 +163,8 @@ def _check_paths(args: Namespace) -> Path | None:
         check_name(output, "output")
         can_be_written(output)
     if output is not None and output.exists() and protected:
-        raise FileError(f"'{output}' exists: use --resume to continue it, or --force to replace it")
+        go_on = "use --resume to continue it, or --force" if resumable else "use --force"
+        raise FileError(f"'{output}' exists: {go_on} to replace it")
     picture = args.plot or (output and output.with_suffix(".png"))
     if picture is not None:
         check_picture(picture, output)

@@ -11,6 +11,7 @@ import numpy as np
 from varint.base.checks import call, in_a_shape, of_type, positive, shown, unit_quaternion
 from varint.base.clock import clock
 from varint.base.errors import ArgumentError, UnresolvedWarning
+from varint.files.runs.contents import RESUMABLE
 from varint.kinematics.initial_state import checked_start
 from varint.kinematics.turns import near_values
 from varint.mechanism.mechanism import Mechanism
@@ -87,6 +88,7 @@ class Marched(Method):
             "integrator": self.title,
             "dt": self.dt,
             **shared_settings(problem, recording, steps, None, state),
+            **({} if self.resumable else {RESUMABLE: False}),
             **self.described(),
         }
         start = tuple(getattr(state, part) for part in PARTS)

@@ -173,7 +173,7 @@ def solve(
             f"'{method.title}' cannot resume: its steps may depend on data outside a State, such as turns of angles;"
             " overwrite=True restarts the run"
         )
-    recording.check_place()
+    recording.check_place(method.resumable)
     run, job = method.prepare(problem, recording)
     settings = job.settings | {MADE_WITH: made_with(job.coefficients), **(noted or {})}
     job = replace(job, settings=settings)

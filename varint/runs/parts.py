@@ -10,11 +10,13 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
+from varint.base.checks import WrongArguments
 from varint.base.errors import ArgumentError
 from varint.runs.method import PLACES, Method, refuse_unknown
 from varint.runs.problem import Problem, Recording
 
 BY_NAME = ("adaptive", "prescribed")  # arguments of a method that a study supports only where it has them itself
+OF_METHODS = ("formulation", "method")  # names that `ensemble`, or the command, has for a method
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 
@@ -55,6 +57,13 @@ def bound_arguments(function: Callable, *by_place: Any, **by_name: Any) -> Argum
     Raises ArgumentError for an unknown name, TypeError for missing or too many arguments.
     """
     accepted = signature(function)
+    for name in by_name:
+        if name in OF_METHODS and name not in accepted.parameters:
+            raise WrongArguments(
+                f"there is no argument {name!r} here: {function.__name__}(varint.Problem(mechanism, duration), method)"
+                " takes the method as an object, as varint.Reduced(dt=0.01) or one of a class of yours;"
+                " formulation= belongs to varint.ensemble"
+            )
     refuse_unknown((name for name in by_name if name not in accepted.parameters), accepted.parameters)
     try:
         bound = accepted.bind(*by_place, **by_name)

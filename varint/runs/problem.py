@@ -148,10 +148,13 @@ class Recording(Shown):
         """Whether the file ``output`` may be there already."""
         return bool(self.resume or self.overwrite)
 
-    def check_place(self) -> None:
-        """Raise FileError where ``output`` cannot be written, or would replace a file that it must not."""
+    def check_place(self, resumable: bool = True) -> None:
+        """Raise FileError where ``output`` cannot be written, or would replace a file that it must not.
+
+        ``resumable``: whether the run can go on from a file.
+        """
         if self.output is not None:
-            check_place(Path(os.path.realpath(self.output)), self.output, self.may_exist, TO_GO_ON)
+            check_place(Path(os.path.realpath(self.output)), self.output, self.may_exist, TO_GO_ON if resumable else "")
 
     def times(self, end: float) -> np.ndarray | None:
         """Return ``output_times`` (K,) of a run up to ``end``, s; None where its nodes are recorded.

@@ -17,7 +17,7 @@ import numpy as np
 from varint.base.checks import call
 from varint.base.errors import ArgumentError, ConvergenceError, FileError, VarintError
 from varint.base.printable import tell
-from varint.files.runs.contents import UNFINISHED, difference, fingerprint
+from varint.files.runs.contents import UNFINISHED, difference, fingerprint, is_resumable
 from varint.files.runs.lock import locked
 from varint.files.runs.made_with import check_resumable, resumed_settings
 from varint.files.runs.space import WantedSpace, check_disk, check_memory, tell_size
@@ -92,11 +92,11 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
 
     assert job.recording.output is not None
     path = Path(os.path.realpath(job.recording.output))  # links are followed, not replaced
-    job.recording.check_place()
+    job.recording.check_place(is_resumable(job.settings))
     if job.recording.resume and not path.exists():
         raise FileError(f"there is no run in '{job.recording.output}' to resume: leave out resume=True to begin one")
     with locked(path):
-        job.recording.check_place()  # another run may have ended there meanwhile
+        job.recording.check_place(is_resumable(job.settings))  # another run may have ended there meanwhile
         writer, spent = (
             _reopened(run, job, path, first) if job.recording.resume else (_opened(run, job, path, first), 0.0)
         )
@@ -113,7 +113,9 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
             writer.finish(*_ended(run))
         except KeyboardInterrupt:
             reached = f"interrupted at t = {run.reached.time:.6g} s"
-            raise KeyboardInterrupt(f"{reached}; resume=True goes on with '{job.recording.output}'") from None
+            path_shown = f"'{job.recording.output}'"
+            then = f"resume=True goes on with {path_shown}" if is_resumable(job.settings) else f"{path_shown} has these"
+            raise KeyboardInterrupt(f"{reached}; {then}") from None
         finally:
             writer.close()
         return read(path)

@@ -24,7 +24,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,8 @@ FORMAT = "varint run 6"
 SUFFIXES = (".h5", ".hdf5")
 UNFINISHED = -1
 NOT_FINISHED = "the run was not finished: resume=True goes on with it"
+NOT_RESUMABLE = "the run was not finished, and its method cannot resume it: overwrite=True begins it anew"
+RESUMABLE = "resumable"  # setting, false of runs that no file can go on with
 MAY_DIFFER = ("duration", "steps", MADE_WITH, RESUMED_WITH, MEMBER)  # settings, when a run goes on
 TEXTS = (
     "format",
@@ -52,6 +54,11 @@ TURNS = ("0", "1")
 AT_DIAGNOSTICS = "diagnostics/"  # before the names of their datasets
 LONGEST_MESSAGE = 1000  # bytes
 CHUNK = 1 << 16  # bytes
+
+
+def is_resumable(settings: Mapping[str, Any]) -> bool:
+    """Return whether a run can go on from its file."""
+    return bool(settings.get(RESUMABLE, True))
 
 
 class Progress(NamedTuple):

@@ -26,12 +26,14 @@ from varint.files.runs.contents import (
     AT_DIAGNOSTICS,
     FORMAT,
     NOT_FINISHED,
+    NOT_RESUMABLE,
     TURNS,
     UNFINISHED,
     Checkpoint,
     Progress,
     block_checksum,
     digest_of,
+    is_resumable,
     rows_in_chunk,
 )
 from varint.files.runs.image import LIBRARY, Stored, image_of
@@ -126,7 +128,8 @@ class RunWriter:
     @classmethod
     def create(cls, path: Path, content: Content, state: Mapping[str, np.ndarray]) -> "RunWriter":
         """Create a file at ``path``, in place of an older one; ``state``, to resume from, fixes names and shapes."""
-        first = Checkpoint(content.progress(UNFINISHED, Counts()), 0.0, NOT_FINISHED, state)
+        message = NOT_FINISHED if is_resumable(content.settings) else NOT_RESUMABLE
+        first = Checkpoint(content.progress(UNFINISHED, Counts()), 0.0, message, state)
         with _fresh(path) as fresh:
             _write_first(path, fresh, content, first)
             writer = cls(path, fresh, first)
@@ -188,7 +191,7 @@ class RunWriter:
             following = Progress(
                 progress.turn + 1, progress.records + count, UNFINISHED, counts, progress.diagnosed + finer
             )
-            self._commit(Checkpoint(following, wall_time, NOT_FINISHED, state))
+            self._commit(Checkpoint(following, wall_time, self.last.message, state))
         if count and self.at == self.path:
             self.time = float(nodes["t"][-1])
 
@@ -253,7 +256,8 @@ class RunWriter:
         free = shutil.disk_usage(self.path.parent).free
         return FileError(
             f"cannot write '{self.path}': {why}; {free / 1e6:.3g} MB are free there. It holds the run up to"
-            f" t = {self.time:g} s: make room, then go on with resume=True"
+            f" t = {self.time:g} s: make room, then"
+            f" {'go on with resume=True' if self.last.message == NOT_FINISHED else 'run again with overwrite=True'}"
         )
 
     def _abandon(self) -> None:
