@@ -184,6 +184,16 @@ def test_redundant_loops_go_on_from_a_node(method):
     assert_goes_on(vi.mechanisms.bennett(), run_of(method), nodes=(30,))
 
 
+@pytest.mark.parametrize("integrator", ["dop853", "bdf1"])
+def test_a_node_of_another_linkage_is_refused(integrator):
+    linkage = vi.mechanisms.four_bar()
+    pin = linkage.joints[-1]
+    other = linkage.replace(joints=[*linkage.joints[:-1], replace(pin, point=pin.point + [1e-3, 0, 0])])
+    node = vi.redmax.simulate(linkage, 0.02, 0.005, integrator=integrator).state(2)
+    with pytest.raises(vi.StateError, match="m open"):
+        vi.redmax.simulate(other, 0.02, 0.005, integrator=integrator, state=node)
+
+
 def test_loops_that_are_opened_at_a_node_are_refused():
     mechanism, run = vi.mechanisms.bennett(), run_of("bdf1")
     node = run(mechanism, 2, mechanism.state())[1]

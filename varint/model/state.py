@@ -46,6 +46,8 @@ class State(Shown):
     beyond_stops: str = field(default=REFUSE, kw_only=True)
     # of a node after the first of a run: the name of the method of that run, see `check_restart`
     made_by: str = field(default="", kw_only=True)
+    # m, of such a node of a run in reduced coordinates, which may open loops: the largest violation of a joint
+    open_by: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.beyond_stops not in BEYOND_STOPS:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from varint.kinematics.drift import joint_drift
 from varint.kinematics.followed_angles import euler_angles_at_nodes
 from varint.kinematics.frames import followed_vectors
 from varint.kinematics.restarts import method_name
@@ -54,9 +55,12 @@ def carrying_node(trajectory: "RecordedMotion", state: State, node: int) -> Stat
     for name, values in (trajectory.settings.get("memory") or {}).items():
         if kept_sums(trajectory.mechanism, name) == len(values):
             memory[name] = np.array(values, dtype=float)
-    carried = {"memory": memory, "beyond_stops": beyond_stops, "made_by": ""}
+    carried = {"memory": memory, "beyond_stops": beyond_stops, "made_by": "", "open_by": 0.0}
     if trajectory.t[node] > 0.0:
         carried["made_by"] = method_name(trajectory.settings)
+        if "integrator" in trajectory.settings and trajectory.mechanism.compiled.topology.clusters:
+            poses = state.position[None], state.quat_wxyz[None]
+            carried["open_by"] = float(joint_drift(trajectory.mechanism.compiled, *poses)[0])
     return replace(state, turns=NodeTurns(trajectory, node), **carried)
 
 

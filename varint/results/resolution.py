@@ -33,7 +33,7 @@ Trial = Callable[[float], Callable[[float], bool | None]]  # see varint.runs.ret
 MISSED = 0.25  # of its largest effort: smaller differences from it are not told
 ONE_STAGE = np.ones(1)  # of the schemes of orders 1 and 2
 SPUN = 3e-3  # of a turn that a step makes too far: less is not told
-SLOW = 0.01  # of its frequency that an oscillation lacks: less is not told
+SLOW = 0.02  # of its frequency that an oscillation lacks: less is not told
 EVEN = 1e-6  # steps that differ by more, relative, are adaptive
 STEPS_OF_PERIOD = 40  # where it lacks 0.2 %
 BETWEEN_IMPACTS = 8  # steps of a period with two impacts: what is shorter is not told from an oscillation
@@ -59,8 +59,7 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None, trial: Trial |
     if not times.size:
         if "scheme" not in trajectory.settings or not dt:
             return None
-        watches = find_swinging, find_alternating, find_fast_spin, find_slow_oscillation
-        return next(filter(None, (watch(trajectory, dt) for watch in watches)), None)
+        return find_swinging(trajectory, dt) or find_alternating(trajectory, dt) or find_fast_spin(trajectory, dt)
     first, count = float(times[0]), times.size
     body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
     node = int(np.searchsorted(trajectory.t, first))
@@ -294,12 +293,12 @@ def find_slow_oscillation(trajectory: RecordedMotion, dt: float) -> Unresolved |
     if slow is None or _is_prescribed(mechanism, trajectory.state(0)):
         return None
     steps, body = slow.period / dt, mechanism.bodies[slow.body].name
-    if steps < BETWEEN_IMPACTS and _hard_forces(mechanism):
+    if len(trajectory) <= steps or (steps < BETWEEN_IMPACTS and _hard_forces(mechanism)):
         return None
     message = (
         f"'{mechanism.name}' oscillates, body '{body}' most, with {steps:.3g} steps of {dt:g} s a period of about"
-        f" {slow.period:.3g} s. At order 2 a free oscillation on springs with this period is {slow.lag:.1%} too slow, a"
-        f" pendulum half as much too fast; the energy is right. Try dt = {slow.period / STEPS_OF_PERIOD:.2g} s"
+        f" {slow.period:.3g} s. At order 2 a free oscillation on springs with this period is {slow.lag:.1%} too slow;"
+        f" the energy is right. Try dt = {slow.period / STEPS_OF_PERIOD:.2g} s"
         f"{', or order=4' if steps > FEWEST and _is_composed(mechanism) else ''}"
     )
     return Unresolved(message, float(times[0]), body)

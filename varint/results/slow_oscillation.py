@@ -14,6 +14,8 @@ from varint.model.rotation_vectors import rotation_matrix
 from varint.results.recorded_motion import RecordedMotion
 
 WINDOWS, WINDOW = 10, 1000  # of consecutive nodes, spread evenly over a longer run, that are evaluated
+LEAST_PERIODS = 3  # that the energy lasts in a longer run, in steps (sum of it)^2 / (sum of its squares)
+LEAST_NODES = 2  # or half of the nodes, in a shorter run
 LEAST_WAY = 1e-9  # of the size of a part in a step, root mean square: smaller motions are round-off
 
 
@@ -33,8 +35,8 @@ class SlowOscillation(NamedTuple):
 def slowest_oscillation(run: RecordedMotion, dt: float, least: float) -> SlowOscillation | None:
     """Return the oscillation of a run of order 2 in steps of ``dt``, s, that lags most, None if by less than ``least``.
 
-    Each node of the run is recorded. Velocities that decay, or that turn with their body as those of a crank do, do not
-    oscillate.
+    Each node of the run is recorded. Velocities that decay within some periods do not count, nor do those that turn
+    with their body, as of a crank.
     """
     whole = len(run) <= WINDOWS * WINDOW
     firsts = [0] if whole else np.linspace(0, len(run) - WINDOW, WINDOWS).astype(int)
@@ -92,7 +94,9 @@ def _largest_lag(run: RecordedMotion, dt: float, energy: np.ndarray, bends: np.n
         if ratio <= 0.0:
             continue
         turn = 2.0 * math.asin(0.5 * math.sqrt(ratio))
-        lag = 1.0 - 0.5 * turn / math.tan(0.5 * turn)
+        lag, lasts = 1.0 - 0.5 * turn / math.tan(0.5 * turn), energies.sum() ** 2 / (energies * energies).sum()
+        if lasts < min(LEAST_PERIODS * 2.0 * math.pi / turn, max(LEAST_NODES, 0.5 * len(energies))):
+            continue
         if worst is None or lag > worst.lag:
             most = int(bodies[np.argmax(bends[:, bodies].sum(axis=0))])
             worst = SlowOscillation(most, 2.0 * math.pi * dt / turn, lag)

@@ -7,6 +7,7 @@ import numpy as np
 from varint.base.checks import of_type
 from varint.base.errors import StateError
 from varint.kinematics.assembly import with_checked_arrays, with_rates
+from varint.kinematics.drift import joint_drift
 from varint.kinematics.start_at_stops import check_stops
 from varint.kinematics.turns import with_followed, with_turns
 from varint.methods.reduced.equations import Equations
@@ -20,7 +21,6 @@ from varint.results.inputs.courses import Course, Steady, cannot_start, starts_e
 from varint.step.limits.gaps import evaluate_gaps
 
 LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
-LARGEST_DRIFT = 1e-3  # of a loop at a node from which the integrator that made it goes on, in sizes of a part
 LARGEST_MISS = 1e-8  # of a prescribed motion in a state to start from, in sizes of a part
 LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss the prescribed one
 
@@ -46,10 +46,9 @@ def start_of(
     reduced = _driven(equations, reduce(equations.tree, equations.mechanism, state), motions)
     equations.start_turns(reduced.q, state.turns, state.memory)
     q, qdot = equations.in_charts(reduced.q, reduced.qdot)
-    goes_on = bool(integrator) and state.made_by == integrator
-    _check_closed(equations, q, qdot, state, LARGEST_DRIFT if goes_on else LARGEST_GAP)
-    if goes_on:
+    if _goes_on(equations, state, integrator):
         return q, qdot
+    _check_closed(equations, q, qdot, state)
     return _meeting(equations, q, qdot)
 
 
@@ -113,8 +112,16 @@ def _driven(equations: Equations, reduced: ReducedState, motions: Mapping[str, C
     return ReducedState(q, moved.qdot)
 
 
-def _check_closed(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: State, drift: float) -> None:
-    """Check that the joints of ``state`` are closed, which ``q`` does not show; loops to ``drift`` sizes of a part."""
+def _goes_on(equations: Equations, state: State, integrator: str) -> bool:
+    """Return whether a state is a node that the same ``integrator`` made, with joints as open as that run left them."""
+    if not integrator or state.made_by != integrator:
+        return False
+    open_by = joint_drift(equations.compiled, state.position[None], state.quat_wxyz[None])[0]
+    return bool(abs(open_by - state.open_by) <= LARGEST_GAP * equations.compiled.length)
+
+
+def _check_closed(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: State) -> None:
+    """Check that the joints of ``state`` are closed, which ``q`` does not show."""
     length, slot = equations.compiled.length, equations.compiled.slot
     equations.place(q)
     equations.move(q, qdot)
@@ -127,7 +134,7 @@ def _check_closed(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: 
     if joints:
         rows = equations.closures.evaluate(equations.position, equations.rotation, equations.velocity)
         loops = np.abs(rows.value[:joints]).max()
-    if not (max(gaps) <= LARGEST_GAP * length and loops <= drift * length):
+    if not max(*gaps, loops) <= LARGEST_GAP * length:
         raise StateError(
             f"the state leaves a joint, an attachment or a constraint {max(*gaps, loops):.3g} m open:"
             " mechanism.assemble(state) closes it"
