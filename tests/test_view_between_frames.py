@@ -90,3 +90,15 @@ def test_a_ball_that_strikes_between_frames_is_not_shown_in_the_ground(driver, t
     found = shown_at(driver, tmp_path / "run.html", run, times)
     exact = 0.1 - found[:, 0, 2].min()
     assert exact < 0.02  # of the 0.2 m that the ball moves in a step
+
+
+@pytest.mark.parametrize(("frames", "curved"), [(501, True), (41, False)])
+def test_frames_that_miss_swings_are_joined_by_lines(frames, curved):
+    """Curves with the velocities of frames far apart would swing beyond the motion."""
+    slide = vi.Prismatic("slide", "world", "load", point=(0, 0, 0), axis=(0, 0, 1))
+    spring = vi.TorsionSpring("spring", joint="slide", stiffness=(20 * np.pi) ** 2)  # ten periods a second
+    load = vi.Body.box("load", (0.1, 0.1, 0.1), 1.0)
+    mechanism = vi.Mechanism("oscillator", [load], [slide], forces=[spring], gravity=(0, 0, 0))
+    run = vi.simulate(mechanism, 4.71, 0.001, state=mechanism.state(coordinates={"slide": 0.01}), order=4)
+    velocities = data_of(run.view(frames=frames).html)["frames"]["velocities"]
+    assert (velocities is not None) == curved

@@ -388,7 +388,7 @@ USES = {
     "collocation tangents": Use(
         "`vi.linearize(dt=)`, `vi.periodic_orbit`, `vi.lyapunov_spectrum` along `vi.Lobatto`",
         "derivatives of collocation steps",
-        (*RARE, "hard", "soft", "internal", "moved", "bent", *INPUTS, "rolling"),
+        (*RARE, "hard", "soft", "internal", "series", "moved", "bent", *INPUTS, "rolling"),
     ),
     "gradient": Use(
         "`vi.gradient`",

@@ -8,7 +8,7 @@ import numpy as np
 from varint.drawing.scene import placed, skins_of, strands_of
 from varint.drawing.wrapped import arc_points
 from varint.kinematics.frames import with_world
-from varint.model.rotation_vectors import rotation_matrix, turned
+from varint.model.rotation_vectors import quat_product, rotation_matrix, turned, vector_from_quat
 from varint.results.record import ChosenNodes
 from varint.results.recorded_motion import RecordedMotion
 from varint.results.table_columns import GROUPS, Column, columns
@@ -23,6 +23,8 @@ UNIT = 32767  # of a component of a quaternion or an arrow
 LEVELS = 65535  # of a curve
 FULL = 255  # of an activation
 BENT = 1e-3  # rad, and sizes of a part: how far lines between frames may be from the motion without velocities
+FURTHEST = 2.5  # rad from frame to frame: which way a body turned further is not known
+SWUNG = 0.3  # of the way by its rates: where a body misses that by more its motion between nodes is not known
 ARC_POINTS = 13  # of a line around a surface
 
 
@@ -92,6 +94,11 @@ def _velocities(trajectory: RecordedMotion) -> dict[str, Any] | None:
     chords = [0.125 * spacing * np.linalg.norm(np.diff(part, axis=0), axis=2) for part in parts]
     if len(trajectory) > 1 and all((chord <= BENT * size).all() for chord, size in zip(chords, sizes, strict=True)):
         return None
+    if any(
+        _swings(*motion, spacing[..., None])
+        for motion in zip(_moved(trajectory), parts, sizes, (np.inf, FURTHEST), strict=True)
+    ):
+        return None
     scales = [float(np.abs(part).max(initial=0.0)) or 1.0 for part in parts]
     values = np.concatenate([part / scale for part, scale in zip(parts, scales, strict=True)], axis=2)
     strikes = bool({"hard", "contacts"} & set().union(*trajectory.mechanism.force_traits))
@@ -101,6 +108,27 @@ def _velocities(trajectory: RecordedMotion) -> dict[str, Any] | None:
         "strikes": strikes,
         "values": encoded(np.round(values * UNIT), "<i2"),
     }
+
+
+def _moved(trajectory: RecordedMotion) -> tuple[np.ndarray, np.ndarray]:
+    """Return how bodies move, m, world, and turn, rad, body axes, from node to node, (T - 1, nb, 3) each."""
+    back = trajectory.quat_wxyz[:-1] * [1.0, -1.0, -1.0, -1.0]
+    turn = quat_product(back, trajectory.quat_wxyz[1:])
+    return np.diff(trajectory.position, axis=0), vector_from_quat(np.where(turn[..., :1] < 0.0, -turn, turn))
+
+
+def _swings(moved: np.ndarray, rates: np.ndarray, size: float, furthest: float, spacing: np.ndarray) -> bool:
+    """Return whether a body swings to and fro between nodes, so that its rates (T, nb, 3) there lead curves astray.
+
+    ``moved`` (T - 1, nb, 3): what it does from node to node; ``size``: what matters, m or rad; ``furthest``: from where
+    on that is not known, as turns are not.
+    """
+    ways = spacing * np.maximum(np.linalg.norm(rates[1:], axis=-1), np.linalg.norm(rates[:-1], axis=-1))[..., None]
+    shown = ways < furthest
+    missed = np.where(shown, moved - 0.5 * spacing * (rates[1:] + rates[:-1]), 0.0)
+    whole = np.where(shown, spacing * rates[1:], 0.0)
+    astray = np.square(missed).sum(axis=(0, 2)) > SWUNG**2 * np.square(whole).sum(axis=(0, 2))
+    return bool((astray & (ways.max(axis=(0, 2), initial=0.0) > BENT * size)).any())
 
 
 def _contacts(trajectory: RecordedMotion) -> dict[str, str]:
