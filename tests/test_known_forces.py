@@ -183,6 +183,9 @@ CALLS = {
     "linearize": lambda m: vi.linearize(m),
     "linearize step": lambda m: vi.linearize(m, dt=DT),
     "tangents": lambda m: vi.periodic_orbit(m, m.state(), DURATION, DT, fixed_period=True),
+    "collocation tangents": lambda m: vi.periodic_orbit(
+        vi.Problem(m, DURATION, m.state()), vi.Lobatto(DT), fixed_period=True
+    ),
     "gradient": lambda m: vi.gradient(m, objective, DURATION, DT, with_respect_to=["gravity"]),
     "collocation gradient": lambda m: vi.gradient(
         vi.Problem(m, duration=DURATION), objective, vi.Lobatto(DT), with_respect_to=[f"{m.bodies[0].name}.mass"]
