@@ -77,6 +77,9 @@ QUIET = {
     "is damped within some periods": lambda: swung(0.6, mechanism=load(damping=4.0)),
     "bounces": lambda: swung(0.1, mechanism=load(forces=[vi.JointStop("stop", joint="slide", lower=-1e-3)])),
     "goes to and fro between impacts": lambda: between_stops(0.007),
+    "is driven to and fro by the time": lambda: vi.simulate(
+        load(forces=[vi.Motor("push", joint="slide", effort=lambda t: 1e4 * np.cos(80.0 * t))]), 10.0, 0.01
+    ),
     "rests": lambda: vi.simulate(load(), 1.0, 0.1),
     "falls": lambda: vi.simulate(
         vi.Mechanism("stone", [vi.Body.sphere("stone", 0.1, 1.0)], [vi.Free("free", "world", "stone")]), 1.0, 0.05

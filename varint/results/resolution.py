@@ -34,6 +34,7 @@ MISSED = 0.25  # of its largest effort: smaller differences from it are not told
 ONE_STAGE = np.ones(1)  # of the schemes of orders 1 and 2
 SPUN = 3e-3  # of a turn that a step makes too far: less is not told
 SLOW = 0.02  # of its frequency that an oscillation lacks: less is not told
+EXCHANGED = 0.3  # of the changes of the kinetic energy, which springs store
 EVEN = 1e-6  # steps that differ by more, relative, are adaptive
 STEPS_OF_PERIOD = 40  # where it lacks 0.2 %
 BETWEEN_IMPACTS = 8  # steps of a period with two impacts: what is shorter is not told from an oscillation
@@ -294,6 +295,8 @@ def find_slow_oscillation(trajectory: RecordedMotion, dt: float) -> Unresolved |
         return None
     steps, body = slow.period / dt, mechanism.bodies[slow.body].name
     if len(trajectory) <= steps or (steps < BETWEEN_IMPACTS and _hard_forces(mechanism)):
+        return None
+    if np.std(trajectory.potential) < EXCHANGED * np.std(trajectory.kinetic):  # driven, damped or thrown to and fro
         return None
     message = (
         f"'{mechanism.name}' oscillates, body '{body}' most, with {steps:.3g} steps of {dt:g} s a period of about"
