@@ -14,11 +14,19 @@ HARD = (vi.JointStop, vi.LengthStop, vi.Contact, vi.HardContact)
 
 
 def energy_gain(run):
-    """The largest rise of the energy residual that stays to the end, over the energy that takes part until then."""
+    """The largest rise of the energy residual that stays to the end, over the energy that takes part until then.
+
+    Infinite where the residual is not finite, or rises where no energy takes part.
+    """
     largest = 0.0
     for own in component_energies(run):
+        if not np.isfinite(own.error).all():
+            return np.inf
         stays = np.minimum.accumulate(own.error[::-1])[::-1] - np.minimum.accumulate(own.error)
-        largest = max(largest, float((stays / own.energy).max()))
+        with np.errstate(divide="ignore"):
+            largest = max(
+                largest, float(np.divide(stays, own.energy, out=np.zeros_like(stays), where=stays > 0.0).max())
+            )
     return largest
 
 
@@ -41,12 +49,11 @@ def frozen_joints(run):
             continue
         still = open_nodes & (np.abs(run.rates[joint.name]) < STILL)
         rows = np.flatnonzero(np.lib.stride_tricks.sliding_window_view(still, FROZEN).all(axis=1))
-        if not rows.size:
-            continue
-        if motion is None:
+        if rows.size and motion is None:
             motion = vi.EquationsOfMotion(dataclasses.replace(mechanism, forces=soft))
-        node = int(rows[0]) + 1
-        second = motion.acceleration(run.t[node], *motion.coordinates(run[node]))
-        if abs(second[columns[joint.name]]).max() > MOVED:
-            frozen.append(joint.name)
+        for node in rows[np.diff(rows, prepend=-2) > 1] + 1:  # each time that it stands still
+            second = motion.acceleration(run.t[node], *motion.coordinates(run[int(node)]))
+            if abs(second[columns[joint.name]]).max() > MOVED:
+                frozen.append(joint.name)
+                break
     return frozen

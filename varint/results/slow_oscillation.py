@@ -35,8 +35,8 @@ class SlowOscillation(NamedTuple):
 def slowest_oscillation(run: RecordedMotion, dt: float, least: float) -> SlowOscillation | None:
     """Return the oscillation of a run of order 2 in steps of ``dt``, s, that lags most, None if by less than ``least``.
 
-    Each node of the run is recorded. Velocities that decay within some periods do not count, nor do those that turn
-    with their body, as of a crank.
+    Each node of the run, at least three, is recorded. Velocities that decay within some periods do not count, nor do
+    those that turn with their body, as of a crank.
     """
     whole = len(run) <= WINDOWS * WINDOW
     firsts = [0] if whole else np.linspace(0, len(run) - WINDOW, WINDOWS).astype(int)

@@ -87,7 +87,10 @@ def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
 
 
 def _velocities(trajectory: RecordedMotion) -> dict[str, Any] | None:
-    """Return the velocities of the bodies at the nodes; None where lines between these show the motion."""
+    """Return the velocities of the bodies at the nodes; None where lines between these show the motion.
+
+    None, too, where a body swings to and fro between nodes, so that velocities there would lead curves astray.
+    """
     parts, sizes = (trajectory.velocity, trajectory.angular_velocity), (trajectory.mechanism.compiled.length, 1.0)
     spacing = np.diff(trajectory.t)[:, None]
     # m and rad, between chords and parabolas

@@ -60,8 +60,9 @@ class TapedMarch(CollocationMarch):
         damping = self.ws.damping
         label = strong_label(self._mechanism, self.compiled, damping.lead, damping.load_lead)
         return ArgumentError(
-            f"{label} damps so strongly that steps of {self.dt:g} s take its rate towards their end, and gradients of"
-            " that are not available along collocation: take a smaller dt, or vi.Variational at order 2"
+            f"{label} damps so strongly that steps of {self.dt:g} s take its rate towards their end, and"
+            " derivatives of such steps are not available along collocation: take a smaller dt, or varint.Variational"
+            " at order 2"
         )
 
 

@@ -294,7 +294,7 @@ class Linearizer(Shown):
     def _second(self, about: Coordinates, B: np.ndarray) -> SecondOrder:
         """Return the second derivatives of the step about a linearised state.
 
-        Raises ArgumentError in continuous time.
+        Raises ArgumentError in continuous time and along collocation.
         """
         if not isinstance(self._system, _Step):
             raise ArgumentError(

@@ -113,7 +113,10 @@ def _driven(equations: Equations, reduced: ReducedState, motions: Mapping[str, C
 
 
 def _goes_on(equations: Equations, state: State, integrator: str) -> bool:
-    """Return whether a state is a node that the same ``integrator`` made, with joints as open as that run left them."""
+    """Return whether a state is a node that the same ``integrator`` made, with joints as open as that run left them.
+
+    Velocities that were changed by hand since then are taken as they are.
+    """
     if not integrator or state.made_by != integrator:
         return False
     open_by = joint_drift(equations.compiled, state.position[None], state.quat_wxyz[None])[0]
