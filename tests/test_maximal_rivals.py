@@ -17,6 +17,8 @@ from varint.model.known_forces import USES
 from varint.runs.method import PLACES, methods_by_integrator
 from varint.step.velocity_steps import move_poses
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*:varint.base.errors.UnresolvedWarning")
+
 pytestmark = pytest.mark.slow  # they compile functions that few others need
 
 REFUSED = set(USES["velocity level"].refuses)
