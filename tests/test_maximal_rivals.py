@@ -17,9 +17,8 @@ from varint.model.known_forces import USES
 from varint.runs.method import PLACES, methods_by_integrator
 from varint.step.velocity_steps import move_poses
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*:varint.base.errors.UnresolvedWarning")
-
-pytestmark = pytest.mark.slow  # they compile functions that few others need
+# slow: they compile functions that few others need; joints of some open on purpose
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::varint.base.errors.UnresolvedWarning")]
 
 REFUSED = set(USES["velocity level"].refuses)
 SAMPLES = force_samples.SAMPLES
