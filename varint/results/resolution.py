@@ -12,7 +12,7 @@ from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Force
 from varint.model.known_forces import USES, is_contact, is_hard
 from varint.model.state import State
-from varint.results.derived import energy_gap
+from varint.results.derived import energies, energy_gap
 from varint.results.fast_spin import STAGGERED, fastest_spin
 from varint.results.held_damping import explain_controllers, is_held_motor, response_along
 from varint.results.node_watch import drift_of, is_reduced, open_bound, overlap_bound, overlaps_of
@@ -296,7 +296,8 @@ def find_slow_oscillation(trajectory: RecordedMotion, dt: float) -> Unresolved |
     steps, body = slow.period / dt, mechanism.bodies[slow.body].name
     if len(trajectory) <= steps or (steps < BETWEEN_IMPACTS and _hard_forces(mechanism)):
         return None
-    if np.std(trajectory.potential) < EXCHANGED * np.std(trajectory.kinetic):  # driven, damped or thrown to and fro
+    kinetic = energies(trajectory)[1]
+    if np.std(trajectory.forces_along.potential.sum(axis=-1)) < EXCHANGED * np.std(kinetic):  # driven, damped or thrown to and fro
         return None
     message = (
         f"'{mechanism.name}' oscillates, body '{body}' most, with {steps:.3g} steps of {dt:g} s a period of about"
