@@ -382,7 +382,7 @@ def test_what_it_says_and_refuses():
     smooth = vi.linearize(pendulum())
     for call in (lambda: smooth.second_derivatives([1.0, 0.0]), lambda: smooth.hessian_product([1.0, 0.0], [1.0, 0.0])):
         with pytest.raises(
-            vi.ArgumentError, match="second derivatives are those of a step of varint.Variational: give linearize dt="
+            vi.ArgumentError, match=r"second derivatives are those of a step of varint\.Variational: give linearize dt="
         ):
             call()
     wrong = "must be an array of numbers of shape"

@@ -16,6 +16,7 @@ from varint.results.derived import energies, energy_gap
 from varint.results.fast_spin import STAGGERED, fastest_spin
 from varint.results.held_damping import explain_controllers, is_held_motor, response_along
 from varint.results.node_watch import drift_of, is_reduced, open_bound, overlap_bound, overlaps_of
+from varint.results.quantities import row_sums
 from varint.results.recorded_motion import RecordedMotion
 from varint.results.slow_oscillation import slowest_oscillation
 
@@ -296,8 +297,8 @@ def find_slow_oscillation(trajectory: RecordedMotion, dt: float) -> Unresolved |
     steps, body = slow.period / dt, mechanism.bodies[slow.body].name
     if len(trajectory) <= steps or (steps < BETWEEN_IMPACTS and _hard_forces(mechanism)):
         return None
-    kinetic = energies(trajectory)[1]
-    if np.std(trajectory.forces_along.potential.sum(axis=-1)) < EXCHANGED * np.std(kinetic):  # driven, damped or thrown to and fro
+    stored = row_sums(trajectory.forces_along.potential)
+    if np.std(stored) < EXCHANGED * np.std(energies(trajectory)[1]):  # what is driven, damped or thrown to and fro
         return None
     message = (
         f"'{mechanism.name}' oscillates, body '{body}' most, with {steps:.3g} steps of {dt:g} s a period of about"
