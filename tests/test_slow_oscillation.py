@@ -1,11 +1,14 @@
 """Oscillations that are off in frequency, since steps of order 2 are long for them."""
 
+import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import varint as vi
+from varint.cli import main
 
 ORIGIN = (0, 0, 0)
 RATE = 10.0  # rad/s, of the load on its spring
@@ -100,3 +103,10 @@ def test_a_crank_that_turns_is_named_for_its_spin_alone():
     with pytest.warns(vi.UnresolvedWarning) as told:
         vi.simulate(mechanism, 4.0, 0.05, state=mechanism.state(rates={"h": 8.0}))
     assert ["spins" in str(each.message) for each in told] == [True]
+
+
+def test_the_command_reports_it(tmp_path, capsys):
+    mechanism = replace(load(), start={"coordinates": {"slide": 0.1}})
+    vi.save_mechanism(mechanism, tmp_path / "load.toml")
+    main(["run", str(tmp_path / "load.toml"), "--duration", "8", "--dt", "0.08", "--json"])
+    assert "free oscillation on springs" in json.loads(capsys.readouterr().out)["unresolved"]["message"]

@@ -80,7 +80,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.studies.sliders import Controls, controls
     from varint.views.overlay import show
 
-PACKAGES = ("bridges", "gym", "plot", "redmax")
+PACKAGES = ("bridges", "formulations", "gym", "plot", "redmax")
 PLACES = {  # name to its module, but for forces and joints
     "ArgumentError": "base.errors",
     "AssemblyError": "base.errors",

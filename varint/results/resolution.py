@@ -61,7 +61,8 @@ def find_unresolved(trajectory: RecordedMotion, dt: float | None, trial: Trial |
     if not times.size:
         if "scheme" not in trajectory.settings or not dt:
             return None
-        return find_swinging(trajectory, dt) or find_alternating(trajectory, dt) or find_fast_spin(trajectory, dt)
+        watches = find_swinging, find_alternating, find_fast_spin, find_slow_oscillation
+        return next(filter(None, (watch(trajectory, dt) for watch in watches)), None)
     first, count = float(times[0]), times.size
     body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
     node = int(np.searchsorted(trajectory.t, first))

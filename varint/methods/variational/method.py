@@ -47,7 +47,7 @@ from varint.results.contact_forces import check_depth
 from varint.results.forces import check_laws
 from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.results.record import Record
-from varint.results.resolution import Unresolved, find_slow_oscillation, find_unresolved
+from varint.results.resolution import Unresolved, find_unresolved
 from varint.results.undamped import BY_ORDER_2, find_undamped
 from varint.runs.method import AUTO, Method, method_class, register
 from varint.runs.parts import Arguments, parts_of, with_arguments
@@ -273,12 +273,7 @@ class Variational(Method):
         if self.on_unresolved == "ignore":
             return
         trial = trial_of(trajectory)
-        dt = trajectory.settings["dt"]
-        unresolved = (
-            find_unresolved(trajectory, dt, trial)
-            or _find_undamped(trajectory)
-            or find_slow_oscillation(trajectory, dt)
-        )
+        unresolved = find_unresolved(trajectory, trajectory.settings["dt"], trial) or _find_undamped(trajectory)
         if unresolved is None:
             return
         if self.on_unresolved == "raise":

@@ -21,7 +21,7 @@ from varint.methods.variational.schemes import scheme as find_scheme
 from varint.model.known_forces import USES, refuse
 from varint.results.derived import energies
 from varint.results.fast_spin import fastest_spin
-from varint.results.resolution import find_slow_oscillation, find_unresolved
+from varint.results.resolution import find_unresolved
 from varint.results.undamped import BY_ORDER_2, Factor, diagonal_factor, find_undamped
 from varint.runs.method import Method, solve
 from varint.runs.problem import Problem, Recording
@@ -222,12 +222,6 @@ def _check_inputs(problem: Problem) -> None:
     refuse(mechanism, USES["step choice"])
 
 
-def _resolves(run: Trajectory, scheme: Candidate, dt: float) -> bool:
-    """Return whether steps of ``dt``, s, resolve the motion of a run."""
-    unresolved = find_unresolved(run, dt) or find_slow_oscillation(run, dt) or _leaves_damped_motions(run, scheme, dt)
-    return not unresolved
-
-
 def _leaves_damped_motions(run: Trajectory, scheme: Candidate, dt: float) -> bool:
     """Return whether steps of ``dt``, s, leave most of a motion along a strong damper, see `find_undamped`."""
     if scheme.name.startswith(COLLOCATION):
@@ -290,7 +284,7 @@ class _Trials:
                 run = solve(replace(self.problem, duration=steps * dt), method)
         except (ConvergenceError, AmplifiedError):
             pass
-        if run is None or not _resolves(run, scheme, dt):
+        if run is None or find_unresolved(run, dt) or _leaves_damped_motions(run, scheme, dt):
             trial = Trial(scheme.name, dt, math.inf, math.inf)
         else:
             gap, kinetic = energies(run)
