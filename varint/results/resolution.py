@@ -113,7 +113,8 @@ def _open_joints(trajectory: RecordedMotion, first: float, body: str) -> Unresol
         f"method '{trajectory.settings['integrator']}' leaves joints of '{trajectory.mechanism.name}' open at"
         f" {times.size} recorded nodes, first at t = {first:g} s, by {drift[trajectory.t == first][0]:.3g} m at body"
         f" '{body}', and by {drift[most]:.3g} m at most, at t = {trajectory.t[most]:g} s: this is no motion of the"
-        " mechanism. Close joints after each step, as mechanism.assemble(state) does, or take shorter steps"
+        " mechanism. Take shorter steps, or close joints after each step, as mechanism.assemble(state) and the"
+        " stabilisations of varint.Maximal do"
     )
     return Unresolved(message, first, body)
 

@@ -31,7 +31,7 @@ from varint.runs.method import Method
 class CollocationTangents:
     """Steps of `Lobatto` whose derivatives are known; see `TangentRun`, whose methods it has.
 
-    Steps begin at t = 0 after each call that takes some.
+    Each call that takes steps begins at t = 0: inputs by time are shifted by the caller.
     """
 
     rests: str | None = None  # stops are refused
@@ -80,6 +80,7 @@ class CollocationTangents:
 
     def march_on(self, steps: int) -> None:
         """See `TangentRun`."""
+        # the scheme is a place holder: a `CollocationTape` steps by its method
         setting = TapeSetting(find_scheme(2), self.dt, 0.0, steps, end=steps * self.dt)
         self._tape = CollocationTape(self.mechanism, self._state, setting, [steps], self.method)
         self._place(self._tape.nodes[-1].state)
@@ -100,6 +101,8 @@ class CollocationTangents:
     def carried(self, changes: np.ndarray, inputs: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """See `TangentRun`; ``changes`` keep to the joints. Of ``inputs`` the elements matter alone."""
         about, nb = self.coordinates(), len(self.mechanism.bodies)
+        if not len(changes) + len(inputs[0]):
+            return np.zeros((0, nb, 12))
         units = np.eye(12 * nb).reshape(-1, nb, 12)
         rows = about.read_changes(self._state, units).reshape(-1, 1, nb, 12)
         if not len(rows):

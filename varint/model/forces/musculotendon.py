@@ -45,7 +45,10 @@ FASTEST = {"degroote": 10.0, "mujoco": 1.5}  # optimal lengths per second
 
 @njit
 def degroote_curves(l, v):
-    """Return fL, fV, fP at the fibre length l and rate v, each with its derivative."""
+    """Return fL, fV, fP at the fibre length l and rate v, each with its derivative: six numbers.
+
+    ``l`` in optimal lengths, ``v`` in those a second over the fastest; without units, as what is returned.
+    """
     active = active_slope = 0.0
     for k in range(3):
         width = B3[k] + (B4[k] * l if B4[k] != 0.0 else 0.0)
@@ -65,7 +68,11 @@ def degroote_curves(l, v):
 
 @njit
 def mujoco_curves(l, v, lmin, lmax, fpmax, fvmax):
-    """Return fL, fV, fP at the fibre length l and rate v, each with its derivative."""
+    """Return the six numbers of `degroote_curves` by the curves of MuJoCo's muscle; all arguments are numbers.
+
+    ``lmin``, ``lmax``: the lengths, over the optimal one, where the active force is zero; ``fpmax``: scale of the
+    passive force, ``fvmax``: the largest force while lengthening, both over the strength.
+    """
     low, high = 0.5 * (lmin + 1.0), 0.5 * (1.0 + lmax)
     active = active_slope = 0.0
     if lmin <= l <= lmax:
@@ -98,9 +105,11 @@ def mujoco_curves(l, v, lmin, lmax, fpmax, fvmax):
 
 @njit
 def _fibre(value, rate, optimal, slack, thickness, fastest):
-    """Return fibre length and rate over their scales, cos(alpha), their derivatives, and inverse scales.
+    """Return seven numbers: fibre length and rate over their scales, cos(alpha), derivatives and scales.
 
-    The derivatives are those of length and cos(alpha) by the value; the scales those of length and rate.
+    The last four are the derivatives of the rate, over its scale, and of cos(alpha) by the ``value``, 1/m, and the
+    inverse scales of length, 1/m, and rate, s/m. ``value``: length of the path, m; ``rate`` m/s; ``optimal`` and
+    ``slack`` length, m; ``thickness`` of the pennate muscle, m; ``fastest``: optimal lengths per second.
     """
     along, by_speed = value - slack, 1.0 / (optimal * fastest)
     by_length = fastest * by_speed
@@ -115,7 +124,11 @@ def _fibre(value, rate, optimal, slack, thickness, fastest):
 
 @njit
 def _tension(a, curves, fibre, strength):
-    """Return the effort, and its derivatives by value, rate and activation."""
+    """Return the effort, N, and its derivatives by value, N/m, rate, N s/m, and activation, N.
+
+    ``a``: activation, 0 to 1; ``curves``: six numbers, see `degroote_curves`; ``fibre``: seven, see `_fibre`;
+    ``strength``: N.
+    """
     active, active_slope, speed, speed_slope, passive, passive_slope = curves
     _, _, cosine, v_by_value, bend, by_length, by_speed = fibre
     whole = a * active * speed + passive
@@ -131,6 +144,11 @@ def _tension(a, curves, fibre, strength):
 
 @njit
 def _degroote(value, rate, a, scales):
+    """Return the numbers of `_tension` by the curves of 2016, without force up to the slack length.
+
+    ``value`` m, ``rate`` m/s, ``a``: activation; ``scales``: strength, N, optimal and slack length, m, thickness, m,
+    and fastest rate, optimal lengths per second.
+    """
     strength, optimal, slack, thickness, fastest = scales
     if value <= slack:
         return 0.0, 0.0, 0.0, 0.0
@@ -140,6 +158,10 @@ def _degroote(value, rate, a, scales):
 
 @njit
 def _mujoco(value, rate, a, scales, shape):
+    """Return the numbers of `_tension` by the curves of MuJoCo.
+
+    ``shape``: lmin, lmax, fpmax, fvmax, see `mujoco_curves`; the others are those of `_degroote`.
+    """
     strength, optimal, slack, thickness, fastest = scales
     if value <= slack and thickness > 0.0:
         return 0.0, 0.0, 0.0, 0.0
@@ -156,7 +178,11 @@ def clipped(u):
 
 @njit
 def activation_rate(u, a, rise, fall, blend):
-    """Return da/dt, 1/s, and its derivative by a."""
+    """Return da/dt, 1/s, and its derivative by a, 1/s.
+
+    ``u``: excitation, ``a``: activation, 0 to 1; ``rise`` and ``fall``: time constants, s; ``blend``: width of the
+    passage between both, in excitation; zero for a jump.
+    """
     s, slope = 0.5 + 1.5 * min(1.0, max(0.0, a)), 1.5 if 0.0 < a < 1.0 else 0.0
     gap = clipped(u) - a
     up, down = rise * s, fall / s

@@ -38,7 +38,7 @@ STOPPED = 1e-11  # m/s, times `length_unit`: a slip of this size counts as none
 
 @njit
 def any_contact_closed(ws):
-    """Whether a hard contact is closed."""
+    """Return whether a hard contact is closed."""
     for k in range(ws.contacts.closed.size):
         if ws.contacts.closed[k]:
             return True
@@ -158,7 +158,8 @@ def _margin(plan, ws, work, c, kind, least):
 def _least_margin(plan, ws, work):
     """Return the least `_margin` of the closed contacts, a number, its contact and kind, two integers.
 
-    Infinite, -1 and LETS_GO for none. After `find_pushes`. Of a contact that lets go nothing else counts.
+    Infinite, -1 and LETS_GO for none. After `find_pushes`. Of a contact that lets go nothing else counts. Reads
+    ``ws.contacts.near`` (contacts,) and ``closed`` (contacts,), and what `_margin` reads.
     """
     least, margin, first, of_kind = LEAST_FORCE * sum_of_forces(plan, ws), math.inf, -1, LETS_GO
     for kind in range(KINDS):

@@ -136,7 +136,7 @@ def _warn_of_open_joints(runs: Sequence[Trajectory]) -> None:
     """Warn of the first of ``runs`` by a method of the user whose joints are open."""
     for run in runs:
         if is_of_user(run) and (unresolved := find_unresolved(run, run.settings["dt"])):
-            text = f"{unresolved.message}; in steps of {run.settings['dt']:g} s"
+            text = f"in steps of {run.settings['dt']:g} s, {unresolved.message}"
             warnings.warn(text, UnresolvedWarning, stacklevel=level_of_user())
             return
 
