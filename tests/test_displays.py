@@ -139,7 +139,7 @@ def test_a_run_by_a_method_of_the_users_is_no_part():
 
 def test_the_package_lists_what_is_public():
     listed = dir(vi)
-    assert set(listed) == {*vi.__all__, "bridges", "gym", "plot", "redmax", "__version__"}
+    assert set(listed) == {*vi.__all__, "bridges", "formulations", "gym", "plot", "redmax", "__version__"}
     assert not {"REGISTRY", "LAWS", "FORCES"} & set(listed)
     assert {"compare", "redmax", "__version__", "Mechanism"} <= set(listed)
     assert all(hasattr(vi, name) for name in listed)
