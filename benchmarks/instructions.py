@@ -27,7 +27,7 @@ FEW, MORE = 1, 2  # steps whose difference is counted
 # works whose steps differ, as one has an increment more than the next, and how many of their steps are counted
 VARIED = {"chain, n = 2": 21, "beam of eight elements": 6}
 TRACEME, CONT, SINGLESTEP = 0, 7, 9  # requests of ptrace
-PROCESSOR = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma,+bmi,+bmi2,+sse4.1,+sse4.2,+popcnt"}
+PROCESSOR = dict(line.split("=") for line in Path(__file__).with_name("processor.env").read_text().split())
 MADE_WITH = {name: version(name) for name in ("numba", "llvmlite")}
 
 

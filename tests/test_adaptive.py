@@ -46,6 +46,7 @@ def test_fifty_links_keep_their_energy_at_second_order():
     assert energy_error(run) < 2e-3
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "dt", "order"),

@@ -45,6 +45,7 @@ def along_all(kind, **angles):
 TAKING = sorted(set(REGISTRY) - {"Fixed", "Rod"})
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "SplineSurface")) for kind in TAKING]
 )

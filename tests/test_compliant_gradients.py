@@ -81,6 +81,7 @@ def check_linear(mechanism, state, order=2):
     return linear
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_joint(kind):
     body = vi.Body.box("one", (0.1, 0.2, 0.3), 1.0, position=(0.2, 0.1, -0.3))

@@ -134,6 +134,7 @@ def slope(value, size):
     return (8 * (value(size / 2) - value(-size / 2)) - (value(size) - value(-size))) / (6 * size)
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCENES)
 def test_against_differences_of_runs(name, rng):

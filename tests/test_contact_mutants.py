@@ -94,6 +94,7 @@ def test_a_press_that_cannot_go_on_names_the_contacts_and_what_touches():
     assert "contact 'stand' of 'anvil' and the ground, contact 'pile' of 'hammer' and 'anvil'" in str(told.value)
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 3, 9, 14, 22])
 def test_stacks_that_a_ball_hits(monkeypatch, seed):

@@ -95,6 +95,7 @@ SETUPS = {
 }
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("steps", [2_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("name", "bound", "trend"),

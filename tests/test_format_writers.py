@@ -110,6 +110,7 @@ def check_written(mechanism: vi.Mechanism, path: Path) -> None:
     assert np.allclose(stops(again), stops(mechanism), rtol=SAME, atol=SAME)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("with_values", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_is_read_is_written(name, with_values, tmp_path):

@@ -62,7 +62,7 @@ def test_few_cases_find_nothing(name, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.long] * (n == "api")) for n in KINDS])
 def test_a_worker_starts(name, folder):
     """As `fuzz.worker` does: calls that are right are made once."""
     with warnings.catch_warnings():

@@ -30,7 +30,7 @@ def test_start(rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("steps", [2000, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("steps", [2000, pytest.param(100_000, marks=pytest.mark.long)])
 def test_the_last_energy_depends_on_the_start_as_the_first(rng, steps):
     """It is conserved, so its gradient by the start is that of the energy there, to the error of the scheme."""
     mechanism = vi.mechanisms.n_pendulum(1, angle=1.0)

@@ -79,6 +79,7 @@ def carried(mechanism, state, dt, steps):
     return basis, run.advance(steps, basis), run
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_transposes(rng, name):

@@ -246,6 +246,7 @@ def test_a_four_bar_keeps_its_order_and_its_joints_closed():
     assert run.newton_iterations < 3.0 * 80
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("order", [4, 6])
 @pytest.mark.parametrize("name", ["slider_crank", "jansen_leg", "klann_leg", "delta_robot", "spatial_slider_crank"])

@@ -65,6 +65,7 @@ def product(run, own, dt):
     return float(np.sum(own.rate * run.work.open[:q]) + np.sum(mu * row))
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("s", [3, 5])
 @pytest.mark.parametrize("name", ["Spring", "JointDamper on a ball", "Drag", "GroundContact", "Equality", "none"])
 def test_the_transposed_step_is_that_of_the_differences_of_its_residual(name, s):
@@ -120,6 +121,7 @@ TEN = {
 }
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("name", "numbers"), TEN.items())
 def test_mechanisms_of_the_catalogue(rng, name, numbers):
     mechanism = getattr(vi.mechanisms, name)(**({"damping": 500.0} if name == "governor" else {}))  # not strong
@@ -134,6 +136,7 @@ JOINTS = (
 )  # fmt: skip
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("kind", "order"), [(kind, 8 if k % 2 else 4) for k, kind in enumerate(JOINTS)])
 def test_trees_of_all_joints(kind, order):
     """At one of two orders each; at the one between them below."""
@@ -152,6 +155,7 @@ def kinds_and_starts():
         yield pytest.param(kind, "a state", marks=[] if kind == "Revolute" else [pytest.mark.long])
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("kind", "given"), list(kinds_and_starts()))
 def test_every_number_of_joints_that_carry_bodies(kind, given):
     """Their points and axes, and centres of mass: from a state that is given, or from one that moves with them."""

@@ -111,6 +111,7 @@ def test_an_arm_creeps_down(order, most):
         assert run.rates["h"][-1] == pytest.approx(exact, abs=most)
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("damping", [1.0, 1e2, 1e4])
 @pytest.mark.parametrize("joint", [0, 2])

@@ -16,6 +16,7 @@ def at_times(mechanism, dt, order, times=TIMES, duration=DURATION):
     return vi.simulate(vi.Problem(mechanism, duration), vi.Lobatto(dt, order), vi.Recording(output_times=times))
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize(("order", "steps"), [(4, (40, 80)), (6, (20, 40)), (8, (20, 30)), (10, (20, 30))])
 @pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "bennett", "stewart_platform"])

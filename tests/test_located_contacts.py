@@ -203,6 +203,7 @@ def capsule_over_an_edge():
     )
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", [*LOCATED[:2], pytest.param("radau", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rtol", [1e-6, 1e-9])

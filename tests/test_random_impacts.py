@@ -24,6 +24,7 @@ def random_problem(rng):
     return rows, inverse, ContactLaw(count, np.arange(count), rng.uniform(0.0, 2.0, count))
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_no_impact_gains_energy(seed):

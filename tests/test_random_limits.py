@@ -55,6 +55,7 @@ def check(seed, make=random_limited, stream=11):
     assert off <= FAR * least or off <= FAR * largest_error(mechanism, state, coarse, off / FAR), seed
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", LIMITED)
 def test_limits_beside_each_other(seed):

@@ -78,6 +78,7 @@ def each(cases, methods):
     return [(name, method) for name in cases for method in methods]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("name", "method"), [*each(TREE_CASES, METHODS), ("spherical", "gauss 4")])
 def test_order_on_trees(name, method):
     order, counts, options = (METHODS | ORDER_8)[method]
@@ -326,7 +327,11 @@ def test_momentum_of_a_symmetry_is_kept(integrator):
 
 
 @pytest.mark.parametrize(
-    ("angle", "drift", "starts", "bound"), [(np.pi / 4, 0.011, 1, 0.1), (np.pi / 2, 0.100, 12, 0.25)]
+    ("angle", "drift", "starts", "bound"),
+    [
+        (np.pi / 4, 0.011, 1, 0.1),
+        pytest.param(np.pi / 2, 0.100, 12, 0.25, marks=pytest.mark.long),
+    ],
 )
 def test_heun_gains_energy(angle, drift, starts, bound):
     """VI Fig. 4a: after a minute in steps of 10 ms; where the motion is chaotic, the mean over starts next to it.

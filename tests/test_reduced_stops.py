@@ -386,6 +386,7 @@ def test_exceeded_stop_closes_beside_a_contact():
         assert run.coordinates["joint 1"] == pytest.approx(alone, abs=1e-8)
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("integrator", "lands", "bound"),

@@ -86,6 +86,7 @@ def test_stops_at_every_size_in_other_steps(integrator):
     check(pendulum, integrator, [*SIZES, 1e6])
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [slide, loop])
 @pytest.mark.parametrize("integrator", [None, "dop853", "radau", "bdf2", "sdirk2"])

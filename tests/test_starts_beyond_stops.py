@@ -191,6 +191,7 @@ def test_a_start_that_cannot_come_back_is_named(run, angle):
         run(mechanism, 1.0, mechanism.state(coordinates={"h": angle}, **BACK))
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @every_method
 def test_a_start_that_is_held_back_elsewhere_is_named(run):

@@ -225,6 +225,7 @@ def test_the_line_of_two_poses_is_an_arc_or_none(smoothing, q):
 # ------------------------------------------------------------------------------------------------ reduced coordinates
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("surface", "belly", "smoothing"),
