@@ -219,14 +219,6 @@ def test_runs_with_forces_resume_to_the_same_bits(tmp_path):
         assert np.array_equal(getattr(loaded, name), getattr(whole, name))
 
 
-# ------------------------------------------------------------------------------------- refusals
-
-
-def test_what_it_does_not_support_is_named():
-    with pytest.raises(vi.ArgumentError, match="joint 'track' is a SplineCurve"):
-        vi.simulate(vi.Problem(vi.mechanisms.roller_coaster(), 0.1), vi.Lobatto(0.01))
-
-
 # ------------------------------------------------------------------------------------- loops and other joints
 
 

@@ -118,6 +118,7 @@ TEN = {
     "stewart_platform": [],
     "delta_robot": [],
     "spinning_top": [],
+    "roller_coaster": ["track.point"],
 }
 
 
@@ -133,6 +134,7 @@ def test_mechanisms_of_the_catalogue(rng, name, numbers):
 
 JOINTS = (
     "Revolute", "Prismatic", "Spherical", "Cylindrical", "Planar", "Universal", "Free", "Helical", "Composite",
+    "SplineCurve", "SplineSurface",
 )  # fmt: skip
 
 

@@ -97,7 +97,6 @@ def of_lagrange(equations, q, rates):
 # ------------------------------------------------------------------------------------------------ equations
 
 
-@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "given"),

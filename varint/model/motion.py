@@ -24,6 +24,11 @@ class Motion(Frozen):
     unit: ClassVar[str] = "rad"
     period: ClassVar[float] = 0.0
 
+    @property
+    def is_curved(self) -> bool:
+        """Return whether it is neither a turn, slide or ball nor one constant screw."""
+        return False
+
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return rotations (..., 3, 3) and shifts (..., 3) at coordinates ``q`` (..., size)."""
         raise NotImplementedError

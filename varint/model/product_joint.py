@@ -49,6 +49,13 @@ class Product(Motion):
         turning = n1 * n2 * m == 1 and w.any() and abs(w @ v) <= 1e-12 * np.abs(v).max()
         return 2 * np.pi if turning else 0.0
 
+    @property
+    def is_curved(self) -> bool:
+        linear = np.zeros((4, 4))
+        linear[1, 0] = 1.0
+        one = self.size == 1 and self.screw.shape[:3] == (1, 1, 1)
+        return not (one and np.array_equal(self.power[0, 0, 0], linear) and np.array_equal(self.base[0, 0], np.eye(4)))
+
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if q.ndim > 1:
             R, p = zip(*(self.pose(row) for row in q.reshape(-1, self.size)), strict=True)

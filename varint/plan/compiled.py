@@ -209,9 +209,10 @@ class CompiledStructure(Structure):
         """Return `compiled` for steps whose unknowns are the coordinates of the joints of the tree.
 
         No joint takes rows of constraints of forces and of hard limits, and one of a single coordinate alone those of
-        other efforts: the others close loops. Hard contacts with planes have rows.
+        other efforts: the others close loops. So do joints along curves and surfaces. Hard contacts with planes have
+        rows.
         """
-        if any("contacts" in traits for traits in self.force_traits):
+        if any("contacts" in traits for traits in self.force_traits) or any(map(_is_curved, self.joints)):
             return _compile(self, elements_of(self), True, apart=True)
         compiled, plan = self.compiled, self.compiled.plan
         limited = any("hard" in traits for traits in self.force_traits)
@@ -411,6 +412,11 @@ def _is_single(joint: Joint) -> bool:
     return joint.dof == 1 and not joint.compliant
 
 
+def _is_curved(joint: Joint) -> bool:
+    """Return whether a rigid joint moves along a curve or surface: its coordinates are no turns, slides and screws."""
+    return not joint.compliant and any(motion.is_curved for motion in joint.allowed)
+
+
 def _find_topology(structure: Structure, roles: Roles, clustered: bool, held: Collection[str], apart: bool) -> Topology:
     """Return the topology; ``held``: names of joints whose coordinates constraints keep."""
     number = {**structure.body_index, WORLD: -1}
@@ -425,4 +431,5 @@ def _find_topology(structure: Structure, roles: Roles, clustered: bool, held: Co
         single = joint is not None and _is_single(structure.joints[joint])
         return not apart or (roles.with_row[spring] in of_laws and single)
 
-    return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows, kept_joints, takes)
+    curved = {j for j, joint in enumerate(structure.joints) if apart and _is_curved(joint)}
+    return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows, kept_joints, takes, curved)

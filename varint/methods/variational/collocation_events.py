@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from varint.methods.variational.collocation_march import CollocationMarch
 
 MOST_LOOKS = 20  # parts of a step that are cut where its polynomials show an event; later ones are judged as they are
+MOST_PIECES = 1000  # parts of a step that are done: more are a search that does not end
+PULLS_SEEN = 3  # those of them that are cut where a closed stop may pull: it then does so from their start on
 LAST_SHARE = 1e-9  # of a step: where a slip ends within it the contact sticks
 END = 1e-14  # share of a step that counts as none
 CALLED = (  # compiled before the first step
@@ -213,14 +215,15 @@ class PartedStep:
             part = min(part, longest)
             status, seen, expected = self._try(done, part)
             tried += 1
-            if status == CONVERGED and seen < WHOLE and looks < MOST_LOOKS:
+            most = MOST_LOOKS if expected >= 0.0 else PULLS_SEEN if search.changes[0] < MOST_CHANGES else 0
+            if status == CONVERGED and seen < WHOLE and looks < most:
                 self._back()
                 search.limit[0], part, looks, self.bracket = -1, part * seen, looks + 1, None
                 continue
             verdict, least = self._judge(part, longest, expected) if status == CONVERGED else (ACCEPTED, part)
             if status == CONVERGED and self.touches:
                 verdict, least = self._judge_contacts(part, longest, verdict, least)
-            if tried > MOST_TRIALS:
+            if tried > MOST_TRIALS or pieces > MOST_PIECES:
                 return False
             if status != CONVERGED:
                 self._back()

@@ -47,13 +47,13 @@ AT_CENTRE = JointSide(np.eye(3), np.zeros(3))
 
 def tree_joints(mechanism: Mechanism) -> list[tuple[int, Joint | None]]:
     """Return each body with the joint that carries it, None where it hangs from nothing, parents first."""
-    topology = mechanism.compiled.topology
+    topology = mechanism.apart.topology
     numbers = ((body, topology.tree_joint[body]) for body in topology.bodies)
     return [(body, None if number is None else mechanism.joints[number]) for body, number in numbers]
 
 
 def check_links(mechanism: Mechanism, called: str) -> None:
-    """Raise ArgumentError for the first joint of the tree with other motions than turns, slides, screws and balls.
+    """Raise ArgumentError for the first compliant joint of the tree that keeps rigid rows of its own.
 
     ``called``: the method, for the message.
     """
@@ -63,21 +63,6 @@ def check_links(mechanism: Mechanism, called: str) -> None:
                 f"{called} moves bodies by turns and slides one by one, which the rigid rows of compliant joint"
                 f" '{joint.name}' do not leave: give all its rows of angles a compliance, or use varint.Variational"
             )
-        if joint is not None and not joint.compliant and not all(map(_is_of_links, joint.allowed)):
-            raise ArgumentError(
-                f"{called} moves bodies by turns, slides, screws and balls, and joint '{joint.name}' is a"
-                f" {type(joint).__name__}, along a curve: use varint.Variational"
-            )
-
-
-def _is_of_links(motion: Motion) -> bool:
-    """Return whether a motion is one of links: a turn, slide or ball, or a product that is one constant screw."""
-    if not isinstance(motion, Product):
-        return isinstance(motion, Turn | Slide | Ball | Shift)
-    linear = np.zeros((4, 4))
-    linear[1, 0] = 1.0
-    one = motion.size == 1 and motion.screw.shape[:3] == (1, 1, 1)
-    return one and np.array_equal(motion.power[0, 0, 0], linear) and np.array_equal(motion.base[0, 0], np.eye(4))
 
 
 def is_tree_of_hinges(mechanism: Mechanism) -> bool:

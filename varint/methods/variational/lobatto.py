@@ -49,8 +49,8 @@ class Lobatto(Method):
     at once, by Newton's method in O(n). At the same small energy error it takes a part of the time of `Variational` of
     orders 4 to 8 (docs/work_precision.md).
 
-    Loops may be closed by any joint, redundant and overconstrained ones too; joints along a curve are refused by name
-    in the tree of bodies. Joints are closed at all nodes. Forces that depend on pose, velocity, time and an internal
+    Loops may be closed by any joint, redundant and overconstrained ones too. Joints are closed at all nodes; those
+    along splines keep the order between the knots. Forces that depend on pose, velocity, time and an internal
     variable, such as muscles, masses along paths over points, joints with a compliance, rolling wheels, inputs of all
     kinds, loads, prescribed motions and couplings are taken (docs/known_forces.md); the order holds where they are
     smooth, and through the impacts of hard stops and of hard contacts with planes, with friction. Springs need steps

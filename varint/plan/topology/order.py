@@ -63,6 +63,7 @@ def find_topology(
     chained: Collection[int] = (),
     kept_joints: Collection[int] = (),
     takes: Callable[[int, int | None], bool] = lambda spring, joint: True,
+    cut_joints: Collection[int] = (),
 ) -> Topology:
     """Order a mechanism.
 
@@ -83,17 +84,20 @@ def find_topology(
         Joints that are cut only where every tree leaves one of them out.
     takes : function
         Whether a joint of the tree, None for the base of a floating group, takes a spring of its neighbours.
+    cut_joints : set of int
+        Joints that are no part of the tree: bodies that nothing else carries are bases of floating groups.
     """
     import networkx as nx  # slow to import
 
     worth = [count + KEPT * (j in kept_joints) for j, count in enumerate(rows)]
     graph = nx.MultiGraph()
     graph.add_nodes_from(range(-1, body_count))
-    graph.add_edges_from((a, b, j) for j, (a, b) in enumerate(ends))
+    graph.add_edges_from((a, b, j) for j, (a, b) in enumerate(ends) if j not in cut_joints)
     roots = [-1] + [min(part) for part in nx.connected_components(graph) if -1 not in part]
     depth = nx.multi_source_dijkstra_path_length(graph, set(roots))
-    early = _close_short_loops(ends, worth, depth)
-    edges = sorted(set(range(len(ends))) - early, key=lambda j: (min(depth[ends[j][0]], depth[ends[j][1]]), j))
+    whole = sorted(set(range(len(ends))) - set(cut_joints))
+    early = _close_short_loops(ends, whole, worth, depth)
+    edges = sorted(set(whole) - early, key=lambda j: (min(depth[ends[j][0]], depth[ends[j][1]]), j))
     weighted = nx.MultiGraph()
     weighted.add_nodes_from(graph)
     weighted.add_edges_from((*ends[j], j, {"weight": worth[j]}) for j in edges)
@@ -159,14 +163,17 @@ def _components(
             yield sorted(j for head in heads for j in chain[head]), [n for n in component if not isinstance(n, tuple)]
 
 
-def _close_short_loops(ends: Sequence[Pair], worth: Sequence[int], depth: Mapping[int, int]) -> set[int]:
+def _close_short_loops(
+    ends: Sequence[Pair], numbers: Iterable[int], worth: Sequence[int], depth: Mapping[int, int]
+) -> set[int]:
     """Return joints to cut, one for each of a set of short independent loops, in components of many loops.
 
-    Of a loop the joint of the least ``worth``, among these one in the fewest loops, the deepest of them. Loops are
-    sets of joints, written as bits of an integer; those that share a cut joint with an earlier one are led around it.
+    ``numbers``: joints that loops are made of. Of a loop the joint of the least ``worth``, among these one in the
+    fewest loops, the deepest of them. Loops are sets of joints, written as bits of an integer; those that share a cut
+    joint with an earlier one are led around it.
     """
     closed: dict[int, int] = {}
-    for joints, members in _components(ends, range(len(ends))):
+    for joints, members in _components(ends, numbers):
         if len(joints) - len(members) + 1 <= FEW:
             continue
         loops = sorted({_shortest_loop(ends, joints, j) for j in joints}, key=lambda loop: (loop.bit_count(), loop))

@@ -104,6 +104,8 @@ def start_poses(plan, ws, tree, closures, work, given):
         x = add(vector(work.position[0, p]), x)
         work.position[0, i, 0], work.position[0, i, 1], work.position[0, i, 2] = x
         _write_axis(tree, work, i, 0)
+    show_bodies(tree, work, 0)
+    follow_products(plan, ws, work.body_position[0], work.body_rotation[0])  # whose rows here are those of a whole step
     if closures.rows[1] > closures.rows[0]:
         place_closures(plan, ws, tree, closures, work, given, 0)
 
@@ -360,8 +362,6 @@ def finish_step(plan, ws, tree, closures, rule, work, given, rates, h):
         if abs(work.coordinate[0, tree.ball[n] + 1]) > TILT:
             _turn_ball(work, tree.ball[n])
     start_poses(plan, ws, tree, closures, work, given[last])
-    show_bodies(tree, work, 0)
-    follow_products(plan, ws, work.body_position[0], work.body_rotation[0])
     for b in range(tree.link.size):  # each step: the sign does not depend on which nodes are recorded
         write_quaternion(work.rotation[0, tree.link[b]], ws.quat[0, b])
     if work.ends.any[0]:
@@ -373,8 +373,6 @@ def return_to_start(plan, ws, tree, closures, work, given):
     """Bring back what iterates of a step that failed have followed; ``given`` (ne,): inputs at its start."""
     return_internals(ws, work)
     start_poses(plan, ws, tree, closures, work, given)
-    show_bodies(tree, work, 0)
-    follow_products(plan, ws, work.body_position[0], work.body_rotation[0])
 
 
 @njit
