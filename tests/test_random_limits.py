@@ -16,17 +16,17 @@ DAMPED = [930, 985, 1129, 1212, 2139, 2881, 4655, 5091, 5304, 7431, 9509]  # str
 HALVINGS = 3  # of the step: runs that are cut at the same impacts differ by less than they are wrong
 
 
-def largest_error(mechanism, state, run, enough=np.inf):
+def largest_error(mechanism, state, run, enough=np.inf, method=vi.Variational):
     """Largest error, m, of a ``run`` and of those with a half and a quarter of its step, each by half the step.
 
-    Up to the first that is at least ``enough``, or that does not end.
+    Up to the first that is at least ``enough``, or that does not end. ``method``: that of a step, s.
     """
-    largest = 0.0
+    largest, dt = 0.0, run.t[1]
     for k in range(HALVINGS):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                finer = vi.simulate(mechanism, DURATION, DT / 2 ** (k + 1), state=state)
+                finer = vi.simulate(vi.Problem(mechanism, DURATION, state), method(dt / 2 ** (k + 1)))
             except vi.ConvergenceError:
                 break
         largest = max(largest, float(np.abs(run.position - finer.position[::2]).max()) / SHARE)
@@ -73,6 +73,17 @@ def test_strong_dampers_beside_impacts(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_boxes_capsules_and_tethers_beside_taut_ones(seed):
     check(seed, random_touching, 12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "order"), [(150, 4), (234, 4)])
+def test_limits_in_collocation(seed, order):
+    """A rebound before an impact elsewhere; one beside a strong damper."""
+    mechanism, start = random_limited(np.random.default_rng([seed, 11]), DT)
+    state = mechanism.state(**start)
+    right = vi.redmax.simulate(mechanism, DURATION, 2 * DT, state=state, integrator="radau", rtol=1e-9)
+    run = vi.simulate(vi.Problem(mechanism, DURATION, state), vi.Lobatto(2 * DT, order))
+    assert np.abs(run.position - right.position).max() < 1e-8
 
 
 @pytest.mark.slow

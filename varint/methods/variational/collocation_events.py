@@ -126,7 +126,9 @@ def take_with_events(march: "CollocationMarch", counts: np.ndarray, width: float
     starts = search.limit[0] == RUN_STARTS
     parts = PartedStep(march, counts, width)
     parts.begin()
-    if starts and march.take_whole(width, counts):
+    if starts:
+        march.relax(width)
+    if starts and march.longest_share == 1.0 and march.take_whole(width, counts):
         return True
     march.work.watch[0] = TRIAL
     solved = parts.take()
@@ -202,6 +204,7 @@ class PartedStep:
                 self._settle(0.0, -1)
             take_momenta(self.ws, self.march.tree, self.march.work)
             self.march.drop_start_values()
+            self.march.relax(self.width)
 
     def take(self) -> bool:
         """Take the step; return whether all parts were solved. As `advance_step` of step/step.py."""
@@ -211,7 +214,8 @@ class PartedStep:
         search = self.search
         self._keep()
         while done < 1.0:
-            longest = min(size, 1.0 - done)
+            longest_share = self.march.longest_share
+            longest = min(size, 1.0 - done, longest_share)
             part = min(part, longest)
             status, seen, expected = self._try(done, part)
             tried += 1
@@ -229,7 +233,7 @@ class PartedStep:
                 self._back()
                 self.bracket = None
                 size = 0.5 * (size if search.limit[0] >= 0 else min(size, part))
-                if size < SHORTEST_SHARE:
+                if size < SHORTEST_SHARE * longest_share:
                     contact = self._slowest_slip()
                     if contact < 0:
                         return False
@@ -239,7 +243,7 @@ class PartedStep:
                         self._keep()
                         size, part = 1.0, 1.0
                         continue
-                part = min(size, 1.0 - done)
+                part = min(size, 1.0 - done, longest_share)
                 retry_events(self.plan, self.ws, 0, self.width * self.march.dt * part)
             elif verdict != ACCEPTED:
                 self._back()
@@ -352,6 +356,7 @@ class PartedStep:
             change_contact(plan, ws, work, 0, event.contact, event.kind)
         else:
             act_event(plan, ws, 0, timed)
+            self.march.relax(self.width)
         if self.touches:
             slips = event.contact if event is not None and event.kind == SLIPS else -1
             self._settle(float(timed), slips)

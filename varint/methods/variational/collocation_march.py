@@ -26,7 +26,8 @@ from varint.step.collocation.held_steps import NodeSteps, march_on, run_nodes, s
 from varint.step.collocation.internal_variables import settle_internals
 from varint.step.collocation.path_masses import push_paths, solve_paths
 from varint.step.collocation.records import NodeWorkspace
-from varint.step.collocation.steps import GIVEN, march_nodes
+from varint.step.collocation.steps import EVENT, GIVEN, march_nodes
+from varint.step.damping.relaxing import first_share
 from varint.step.newton import CONVERGED
 from varint.step.nodes.efforts import evaluate_efforts
 
@@ -143,6 +144,16 @@ class CollocationMarch(March):
             choose_ends.prepare()
             finish_ends.prepare()
 
+    @property
+    def longest_share(self) -> float:
+        """Return the longest part of a step that may be taken, a share: they are short after impacts, see `relax`."""
+        return float(self.ws.damping.longest_share[0])
+
+    def relax(self, width: float) -> None:
+        """Let the parts of ``width`` dt to come begin with m / c where strong dampers end velocities at pose 0."""
+        if self.work.ends.active[0]:
+            self.ws.damping.longest_share[0] = first_share(self.compiled.plan, self.ws, 0, width * self.dt)
+
     def prepare(self) -> None:
         """See `March`."""
         if not getattr(march_nodes, "signatures", ()):
@@ -159,7 +170,8 @@ class CollocationMarch(March):
         while self.node < last and self.failure is None:
             part, out = min(ahead, last - self.node), tuple(array[records:] for array in arrays[:TIMES])
             first = self.node
-            status = self._take(part, self.every, out, arrays[-1])
+            whole = self.longest_share == 1.0
+            status = self._take(part, self.every, out, arrays[-1]) if whole else EVENT
             records += self.node // self.every - first // self.every
             divided = status != CONVERGED and self._divide(arrays[-1])
             if divided and self.node % self.every == 0:

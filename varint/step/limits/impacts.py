@@ -211,22 +211,39 @@ def judge_trial(
         search.changes[0], search.limit[0] = search.changes[0] + 1, earlier
         return AT_START, whole
     if earlier >= 0 and (search.changes[0] < MOST_CHANGES or contact_of(plan, earlier) >= 0):
-        search.changes[0] += 1
-        search.limit[0], search.trials[0], search.was_beyond[0] = earlier, 0, True
-        value = clearance(plan, ws, end, earlier)
-        search.low[0], search.high[0], search.high_value[0] = 0.0, part, value
-        _look_at_start(plan, ws, inputs, start, when)
-        if settles(plan, ws, start, contact_of(plan, earlier)):
-            return AT_START, whole
-        if search.low_value[0] > 0.0:
-            return AGAIN, crossing(search)
-        if _is_met_at_start(plan, ws, start):
-            return AT_START, whole
+        verdict, share = _turn_to(plan, ws, inputs, start, end, when, part, earlier)
+        if verdict != ACCEPTED:
+            return verdict, whole if verdict == AT_START else share
+        value = search.high_value[0]
     if search.low_value[0] < 0.0 and abs(value) > 1.0:
         # at the limit from the start: an impact or a rest at the node, or a closed limit that opens there
         search.changes[0] += 1
         return AT_START, whole
     return _end_at_event(plan, ws, start, end, part)
+
+
+@njit
+def _turn_to(plan, ws, inputs, start, end, when, part, earlier):
+    """Search for the event of ``earlier`` in a trial that ends at that of another one; return verdict and next share.
+
+    ``part``, (0, 1]: of a step, of the trial. Undoes the trial. ACCEPTED: the event is at the start. Writes of
+    ``ws.search`` ``limit``, ``trials``, ``was_beyond``, ``low``, ``high`` and ``high_value``, and counts a change in
+    ``ws.search.changes``.
+    """
+    search = ws.search
+    search.changes[0] += 1
+    search.limit[0], search.trials[0], search.was_beyond[0] = earlier, 0, True
+    search.low[0], search.high[0], search.high_value[0] = 0.0, part, clearance(plan, ws, end, earlier)
+    _look_at_start(plan, ws, inputs, start, when)
+    if settles(plan, ws, start, contact_of(plan, earlier)):
+        return AT_START, part
+    if search.low_value[0] > 0.0:
+        return AGAIN, crossing(search)
+    if _is_met_at_start(plan, ws, start):
+        return AT_START, part
+    if not is_closed(plan, ws, earlier) and part > SHORTEST_SHARE:
+        return AGAIN, 0.5 * part  # it touches at the start, parts, and comes back: not yet where it is open
+    return ACCEPTED, part
 
 
 @njit
