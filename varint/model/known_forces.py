@@ -10,7 +10,7 @@ import numpy as np
 
 from varint.base.errors import ArgumentError
 from varint.model.collision_shapes import CylinderShape, HeightField
-from varint.model.forces.base import BodyContact, Effort, Force, PlaneContact, SolvedElsewhere
+from varint.model.forces.base import BodyContact, Effort, Force, PlaneContact, BearingFriction
 from varint.model.forces.commanded import Commanded, Extrapolated
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
@@ -53,8 +53,21 @@ class Use(NamedTuple):
 
 
 def acts_by_impulses(structure: "Structure", force: Force) -> bool:
-    """Return whether a force is joint friction from the load, which one reduced integrator solves for."""
-    return any(isinstance(element, SolvedElsewhere) for element in force.elements(structure))
+    """Return whether a force is joint friction from the load."""
+    return any(isinstance(element, BearingFriction) for element in force.elements(structure))
+
+
+def rubs_along_several(structure: "Structure", force: Force) -> bool:
+    """Return whether a force is joint friction from the load, in a joint of several coordinates."""
+    frictions = (element for element in force.elements(structure) if isinstance(element, BearingFriction))
+    return any(element.measure is None for element in frictions)
+
+
+def rubs_beside(structure: "Structure", force: Force) -> bool:
+    """Return whether a force is joint friction from the load, in a mechanism with contacts, meshes or path masses."""
+    if not acts_by_impulses(structure, force):
+        return False
+    return any(has(structure, other) for other in structure.forces for has in (is_contact, is_deformable, has_path_mass))
 
 
 def has_path_mass(structure: "Structure", force: Force) -> bool:
@@ -156,8 +169,22 @@ TRAITS = {
     "impulses": Trait(
         "joint friction from the normal load",
         acts_by_impulses,
-        "needs varint.redmax.simulate(integrator='euler')",
-        "use that integrator with contact_solver='cones' or 'bisp', or remove this force",
+        "is friction of a joint from its load",
+        "use varint.simulate of order 1 or 2, varint.redmax.simulate(integrator='euler') with contact_solver='cones' or"
+        " 'bisp', or remove this force",
+    ),
+    "several rub": Trait(
+        "joint friction from the normal load in joints of several coordinates",
+        rubs_along_several,
+        "is friction of a joint of several coordinates",
+        "use varint.redmax.simulate(integrator='euler'), or remove this force",
+    ),
+    "rubs beside": Trait(
+        "joint friction from the normal load beside hard contacts, deformable bodies or masses along paths",
+        rubs_beside,
+        "is friction of a joint from its load, and the mechanism has hard contacts, deformable bodies or masses along"
+        " paths",
+        "use varint.redmax.simulate(integrator='euler'), or remove this force",
     ),
     "wraps": Trait(
         "paths around surfaces",
@@ -308,7 +335,7 @@ INPUTS = ("feedback", "extrapolated")
 # traits of forces that a State does not determine
 NOT_FROM_STATE = (*RARE, "internal", "series")
 USES = {
-    "steps": Use("`vi.simulate`", "steps in maximal coordinates", ("impulses", "sharp")),
+    "steps": Use("`vi.simulate`", "steps in maximal coordinates", ("several rub", "rubs beside", "sharp")),
     "composed steps": Use("`vi.simulate(order=)`, 4 and above", "composed steps", ("impulses", "contacts", "sharp")),
     "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", (*RARE, "series")),
     "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", (*RARE, "series")),

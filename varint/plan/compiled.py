@@ -21,6 +21,7 @@ from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
 from varint.plan import elements as efforts
 from varint.plan import joints, loops
+from varint.plan.bearing_arrays import bearing_arrays
 from varint.plan.bodies import body_arrays, component_arrays, longest_arms
 from varint.plan.contact_points import contact_arrays
 from varint.plan.formula_arrays import formula_arrays
@@ -29,6 +30,7 @@ from varint.plan.path_arrays import path_arrays
 from varint.plan.roles import Roles, elements_of, find_roles
 from varint.plan.topology import Topology, find_topology
 from varint.plan.welds import Welds, find_welds
+from varint.step.bearings.records import Bearings
 from varint.step.compliant.records import Beams, CompliantRows
 from varint.step.contacts.records import ContactTable
 from varint.step.energy.records import Components
@@ -310,6 +312,7 @@ def _compile(
         **plan_parts(roles, places),
         contacts=_record(ContactTable, contact_arrays(structure, slot, roles)),
         massive_paths=_record(MassivePaths, massive_path_arrays(structure, roles.inertias, slot)),
+        bearings=_record(Bearings, bearing_arrays(structure, roles, frame, slot)),
         loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
         formulas=_record(Formulas, formula_arrays(structure, roles, places, slot, len(measures["kind"]))),

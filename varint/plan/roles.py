@@ -12,7 +12,7 @@ from varint.measures import Measure
 from varint.measures.middle import MiddleDisplacement
 from varint.measures.rotation import RotationComponent
 from varint.model.body import WORLD
-from varint.model.forces.base import BodyContact, BodyLoad, Constraint, Effort, Element, PlaneContact
+from varint.model.forces.base import BearingFriction, BodyContact, BodyLoad, Constraint, Effort, Element, PlaneContact
 from varint.model.forces.path import PathInertia
 from varint.model.structure import Structure
 
@@ -45,6 +45,10 @@ class Roles:
     contact_rows : list of list of int
         Measures in no sum for the rows of each contact with a plane: along its normal and, with friction, along two
         directions across it. None but in steps where contacts have rows (`CompiledStructure.apart`).
+    bearings : list of (int, element)
+        Friction of joints of one coordinate from their load.
+    bearing_rows : list of int
+        Measure in no sum that stands for the row of each: the coordinate of its joint.
     with_row : list of int
         Measures with a row in Newton's system: those between two bodies, in sums of several, of constraints, of limits.
     plain : list of int
@@ -73,6 +77,8 @@ class Roles:
     contacts: list[tuple[int, PlaneContact]]
     pairs: list[tuple[int, BodyContact]]
     load_rows: list[list[int]]
+    bearings: list[tuple[int, BearingFriction]]
+    bearing_rows: list[int]
     contact_rows: list[list[int]]
     ends: list[tuple[int, int]]
     with_row: list[int]
@@ -124,6 +130,13 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]], touching:
         pressing = [] if element.other is None or element.pressed_by is None else element.pressed_by.measures
         load_rows.append([len(measures) + k for k in range(FRICTION_ROWS * len(pressing))])
         measures.extend(FRICTION_ROWS * [*pressing])
+    bearings: list[tuple[int, BearingFriction]] = []
+    bearing_rows: list[int] = []
+    for e, element in numbered:
+        if isinstance(element, BearingFriction) and element.measure is not None:
+            bearings.append((e, element))
+            bearing_rows.append(len(measures))
+            measures.append(element.measure)
     contacts = [(e, element) for e, element in numbered if isinstance(element, PlaneContact)]
     contact_rows: list[list[int]] = []
     for _, contact in contacts if touching else ():
@@ -138,7 +151,7 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]], touching:
     for s, group in enumerate(groups.values()):
         if any(element.terms for _, element in group):
             needed.add(sums[s][0])
-    needed |= {m for rows in contact_rows for m in rows}
+    needed |= {m for rows in contact_rows for m in rows} | set(bearing_rows)
     beams = _beams(measures, sums[: len(groups)])
     needed |= {sums[s][0] for first in beams for s in range(first, first + len(ELEMENT))}
     compliant = [s for s, group in enumerate(groups.values()) if any(element.compliant for _, element in group)]
@@ -159,6 +172,8 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]], touching:
         contacts=contacts,
         pairs=[(e, element) for e, element in numbered if isinstance(element, BodyContact)],
         load_rows=load_rows,
+        bearings=bearings,
+        bearing_rows=bearing_rows,
         contact_rows=contact_rows,
         ends=ends,
         with_row=[m for m, pair in enumerate(ends) if m not in joined and (-1 not in pair or m in needed)],

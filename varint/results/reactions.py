@@ -65,8 +65,8 @@ def accelerations_and_reactions(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return accelerations (T, nb, 6), world and body axes, reactions (T, nj, 6), see `Reaction`, and efforts (T, ne).
 
-    The efforts of elements that are constraints and, ``with_terms``, of hard stops and contacts that the motion rests
-    on, of contacts the normal force; zero for the others. ``contact_forces`` gets those of the contacts. ``bend``
+    The efforts of elements that are constraints and, ``with_terms``, of friction in joints, and of hard stops and
+    contacts that the motion rests on, of contacts the normal force; zero for the others. ``contact_forces`` gets those of the contacts. ``bend``
     (T, ne): second time derivative of what prescribed motions move, zero where not given.
 
     ``load`` (T or 1, nb, 6): external force, N, world, and torque, N m, body axes, without gravity. ``turns`` (nm,):
@@ -101,15 +101,19 @@ def accelerations_and_reactions(
     resting = np.zeros((len(position), one_sided(plan).measure.size if with_terms else 0))
     contacts = plan.contacts
     pressing = np.zeros((len(position), contacts.body.size if with_terms else 0, 10))
-    efforts = held, resting, pressing
+    bearings = plan.bearings.element[: plan.bearings.element.size if with_terms else 0]
+    rubbing = np.zeros((len(position), bearings.size))
+    efforts = held, resting, pressing, rubbing
     ws = workspace(plan, functions=compiled.functions)
     ws.efforts.come_back[0] = come_back
+    ws.bearings.acting[0] = with_terms
     if turns is not None:
         count_from(plan, ws, turns)
     solve_nodes(plan, ws, scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, efforts)
     effort = np.zeros((len(position), len(compiled.force)))
     effort[:, element] = held
     np.add.at(effort.T, one_sided(plan).element[: resting.shape[1]], resting.T)
+    effort[:, bearings] = rubbing
     names = pair_names(mechanism) if contact_forces is not None else []
     for k in range(pressing.shape[1]):
         effort[:, contacts.element[k]] += pressing[:, k, 3]

@@ -21,6 +21,7 @@ from varint.results.contact_forces import penetrations
 from varint.results.derived import QUANTITIES, evaluated, keeps_energy, left_by
 from varint.results.diagnostics import RecordedDiagnostics
 from varint.results.forces import Forces, forces_at, path_lengths, path_rates, states_of
+from varint.results.friction_powers import powers_of_friction
 from varint.results.gaps import largest_speeds, warn_of_lost_turns, warn_of_unknown_motion
 from varint.results.interpolation import interpolated, linear
 from varint.results.mesh_energies import by_body, node_state
@@ -443,13 +444,14 @@ class RecordedMotion(RecordedArrays):
 
     @property
     def _efforts(self) -> np.ndarray:
-        if not self._jumps and not any(force.constraint for force in self.mechanism.forces):
+        rubs = self.mechanism.compiled.plan.bearings.row.size > 0
+        if not (self._jumps or rubs or any(force.constraint for force in self.mechanism.forces)):
             return self.forces_along.effort
         return self.forces_along.effort + self.mechanism.compiled.by_force(self._dynamics[2])
 
     @property
     def _powers(self) -> np.ndarray:
-        powers = self.forces_along.power
+        powers = self.forces_along.power + powers_of_friction(self)
         return powers + powers_of_motions(self, self._dynamics[2]) if self.is_driven else powers
 
     def _by_joint(self, evaluate: Callable[[Joint], Value]) -> Mapping[str, Value]:

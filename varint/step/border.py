@@ -4,8 +4,8 @@ With A the system of the LDU, x its unknowns and y those of the n rows that role
 
     A x - U y = b,    V x + y = given,    so that    (1 + V A^-1 U) y = given - V A^-1 b,    x = A^-1 (b + U y)
 
-The rows of U^T and V, ``upper`` and ``lower``, have a wrench on, or a rate by the motion of, each of a few bodies. The
-columns A^-1 U come from the factors at hand: a border costs n + 1 back-substitutions and n^3 / 3, and one
+The rows of U^T and V, ``upper`` and ``lower``, have a wrench on, or a rate by the motion of, each of a few bodies; V may
+also have the multipliers of one joint, ``by_row``. The columns A^-1 U come from the factors at hand: a border costs n + 1 back-substitutions and n^3 / 3, and one
 back-substitution for each further right-hand side. A may be any system that a function solves, see `bordered`, such as
 a transposed one (contacts/adjoint.py).
 
@@ -21,10 +21,27 @@ from varint.step.plan import Plan, Workspace
 from varint.step.solver_records import Border
 
 
-def border_sizes(rows: int, bodies: int, nb: int, nr: int) -> dict[str, int]:
-    """Return the sizes of a `Border` for ``rows`` of up to ``bodies`` bodies each; ``nb``, ``nr``: of the plan."""
-    taken = {"border": rows, "border_bodies": bodies, "border_cells": rows * rows, "border_slots": nb, "border_nr": nr}
+def border_sizes(rows: int, bodies: int, nb: int, nr: int, loaded: bool = False) -> dict[str, int]:
+    """Return the sizes of a `Border` for ``rows`` of up to ``bodies`` bodies each; ``nb``, ``nr``: of the plan.
+
+    ``loaded``: whether rows depend on multipliers of joints.
+    """
+    taken = {
+        "border": rows, "border_bodies": bodies, "border_cells": rows * rows, "border_slots": nb, "border_nr": nr,
+        "border_joints": rows if loaded else 0,
+    }  # fmt: skip
     return taken if rows else dict.fromkeys(taken, 0)
+
+
+@njit
+def load_along(border, r, row):
+    """Return the part of row r of ``border.lower`` by the multipliers ``row`` (nr,): ``border.by_row`` times these."""
+    total = 0.0
+    if r < border.first_row.size:
+        first = natural(border.first_row[r])
+        for k in range(border.by_row.shape[1]):
+            total += border.by_row[r, k] * row[first + k]
+    return total
 
 
 @njit
@@ -85,7 +102,7 @@ def bordered(solve):
             push_along(border, border.upper, c, 1.0, body)
             solve(plan, ws, step, scratch, body, row)
             for r in range(n):
-                border.block[r * n + c] += rate_along(border, border.lower, r, body)
+                border.block[r * n + c] += rate_along(border, border.lower, r, body) + load_along(border, r, row)
 
     @njit
     def complete(plan, ws, border, step, scratch, body, row):
@@ -131,7 +148,7 @@ def solve_border(
         _couple(plan, ws, border, step, border)
         pivoted_lu_factor(border.block, n, border.order, y)
     for r in range(n):
-        y[r] = border.given[r] - rate_along(border, border.lower, r, body)
+        y[r] = border.given[r] - rate_along(border, border.lower, r, body) - load_along(border, r, row)
     pivoted_lu_solve(border.block, n, border.order, y)
     _complete(plan, ws, border, step, border, body, row)
 

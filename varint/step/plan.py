@@ -43,6 +43,7 @@ from varint.base.numba import (
 from varint.geometry.shape_records import Features
 from varint.mathematics.formulas.records import Formulas, FormulaWork
 from varint.mathematics.products.records import Products, ProductWork
+from varint.step.bearings.records import Bearings, BearingWork
 from varint.step.compliant.records import Beams, CompliantRows, Ringing
 from varint.step.contacts.records import ContactEventTape, ContactNumbers, ContactTable, ContactTape, ContactWork
 from varint.step.damping.records import Damping, DampingTape
@@ -224,6 +225,7 @@ class Plan(CompiledRecord):
     limits: Limits
     contacts: ContactTable
     massive_paths: MassivePaths
+    bearings: Bearings
     loads: LoadTable
     products: Products
     formulas: Formulas
@@ -463,6 +465,7 @@ class Workspace(CompiledRecord, writable=True):
     search: LimitSearch
     contacts: ContactWork
     massive_paths: MassivePathWork
+    bearings: BearingWork
     found: Features  # of one pair of shapes
     balance: Balance
     pace: Pace

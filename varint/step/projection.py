@@ -1,6 +1,8 @@
 """The velocities at a node, from its momenta (docs/theory.md section 3)."""
 
 from varint.base.numba import njit
+from varint.step.bearings.nodes import project_bearings
+from varint.step.bearings.rows import has_bearings
 from varint.step.border import solve_bordered
 from varint.step.configuration import mass_pivots
 from varint.step.contacts.nodes import project_contacts
@@ -37,6 +39,9 @@ def project(plan, ws, pose):
         project_contacts(plan, ws, pose)
     else:
         momenta_and_rates(plan, ws, pose)
+        if has_bearings(plan):
+            project_bearings(plan, ws, pose)
+            return
         add_inertias(plan, ws, pose, False)
         solve_bordered(plan, ws, StepSpan(pose, pose, 0.0), False, ws.increment_body, ws.increment_row)
         for c in range(ws.balance.further.size):

@@ -50,6 +50,7 @@ left there.
 """
 
 from varint.base.numba import in_turn
+from varint.step.bearings.role import BEARINGS
 from varint.step.compliant.role import BEAMS, COMPLIANT_ROWS, SOFT_JOINTS
 from varint.step.configuration import PRODUCTS
 from varint.step.constraints import CONSTRAINTS
@@ -64,6 +65,7 @@ from varint.step.role import Role
 
 ROLES: tuple[Role, ...] = (
     PRODUCTS, FORMULAS, RATES, CONSTRAINTS, EFFORTS, SOFT_JOINTS, BEAMS, COMPLIANT_ROWS, LIMITS, CONTACTS, PATH_MASSES,
+    BEARINGS,
 )  # fmt: skip
 HOOKS = {
     "aim": "inputs, when, h, kept",

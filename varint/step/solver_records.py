@@ -39,7 +39,9 @@ class Border(CompiledRecord, writable=True):
     count: Annotated[Int1, "1"]  # of the rows in use
     body: Annotated[Int2, "border border_bodies"]  # slots of the bodies of a row, nb for none
     upper: Annotated[Float3, "border border_bodies 6"]  # rows of U^T: wrenches by y, world and body axes
-    lower: Annotated[Float3, "border border_bodies 6"]  # rows of V
+    lower: Annotated[Float3, "border border_bodies 6"]  # rows of V: of motions ...
+    first_row: Annotated[Int1, "border_joints"]  # ... and of multipliers, from this row on
+    by_row: Annotated[Float2, "border_joints 5"]
     given: Annotated[Float1, "border"]
     y: Annotated[Float1, "border"]
     block: Annotated[Float1, "border_cells"]  # 1 + V A^-1 U, then its LU factors

@@ -4,6 +4,8 @@ import numpy as np
 
 from varint.base.numba import addresses_of, allocate
 from varint.mathematics.products.records import MOST
+from varint.step.bearings.rows import has_bearings
+from varint.step.bearings.steps import solve_bearings
 from varint.step.border import border_sizes, solve_border
 from varint.step.contacts.parts import sizes_of_contacts, space_for_features
 from varint.step.contacts.tapes import carried_of
@@ -87,7 +89,7 @@ def workspace_sizes(plan: Plan, stages: int, kept: int, sharpened: bool) -> dict
         "events": kept if any(role.events for role in roles) else 0,
         **{name: size for role in ROLES for name, size in role.sizes(plan, stages).items()},
     }  # fmt: skip
-    sizes |= border_sizes(*_border_of(plan), sizes["nb"], sizes["nr"])
+    sizes |= border_sizes(*_border_of(plan), sizes["nb"], sizes["nr"], sizes["bearings"] > 0)
     if sharpened and all(role.double for role in roles):
         sizes |= {f"sharpened{each}": sizes[name] for each, name in (("", "nb"), ("_slots", "slots"), ("_rows", "nr"))}
     return sizes | span_sizes(Workspace, sizes)
@@ -113,6 +115,8 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
     for role in roles_of(plan):
         role.prepare(plan, stages)
     prepare_events(plan, stages)
+    if has_bearings(plan):
+        solve_bearings.prepare()
     if _border_of(plan)[0]:
         solve_border.prepare()
 

@@ -255,25 +255,8 @@ def friction_named(mechanism: Mechanism, name: str) -> JointCoulombFriction:
 
 def _bearing(mechanism: Mechanism, force: JointCoulombFriction, element: int) -> Bearing:
     joint = mechanism.joint(force.joint)
-    points, normals, free = force.surface(joint)
-    wrenches = np.hstack([np.cross(points, normals), normals])
-    sliding: list[np.ndarray] = []
-    weights: list[np.ndarray] = []
-    for k, (point, normal) in enumerate(zip(points, normals, strict=True)):
-        across = np.eye(3) - np.outer(normal, normal)
-        jacobian = np.linalg.qr(across @ np.hstack([-cross_matrix(point), np.eye(3)]) @ free)[1]
-        size = np.linalg.norm(jacobian)
-        if size < 1e-9 * (1.0 + force.radius):
-            continue
-        square = jacobian.T @ jacobian / size**2
-        alike = (i for i, other in enumerate(sliding) if np.allclose(other.T @ other, square, atol=1e-9))
-        i = next(alike, len(sliding))
-        if i == len(sliding):
-            sliding.append(jacobian / size)
-            weights.append(np.zeros(len(points)))
-        weights[i][k] = size
-    pressure = force.coefficient * np.linalg.pinv(wrenches.T)
+    free, pressure, sliding, weights = force.discs(joint)
     frames = JointFrames(mechanism, joint)
     number = mechanism.joint_index[force.joint]
     across = np.concatenate([np.zeros((0, 6)), *(part @ free.T for part in sliding)])
-    return Bearing(force.name, force.label, element, frames, number, free, pressure, sliding, np.array(weights), across)
+    return Bearing(force.name, force.label, element, frames, number, free, pressure, sliding, weights, across)

@@ -193,10 +193,20 @@ class BodyContact(Element):
 
 
 @dataclass(frozen=True, eq=False)
-class SolvedElsewhere(Element):
-    """An effort on the bodies ``ends`` that no element of a step gives, such as the friction of a reduced step."""
+class BearingFriction(Element):
+    """Friction of a joint between the bodies ``ends`` from the load that it transmits.
+
+    The other fields are those of a joint of one coordinate, its ``measure``; steps in maximal coordinates know no other.
+
+    joint : its name
+    pressure : (n, 6) of each contact point, its friction along the coordinate by the wrench on body b about the anchor
+        there, torque first, in axes of frame b: (N m or N) / N m, / N
+    """
 
     ends: tuple[str, ...]
+    joint: str = ""
+    measure: Measure | None = None
+    pressure: np.ndarray = field(default_factory=lambda: np.zeros((0, 6)))
 
     @property
     def bodies(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Coulomb friction between the surfaces of a joint."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -8,9 +8,11 @@ import numpy as np
 from varint.base.checks import array_of, freeze, unit_axis, whole_number
 from varint.base.errors import MechanismError
 from varint.model.arrays import Points
-from varint.model.forces.base import Element, Force, SolvedElsewhere, register
+from varint.model.forces.base import BearingFriction, Element, Force, register
+from varint.model.forces.measured import coordinate_measure
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Slide, Turn
+from varint.model.rotation_vectors import cross_matrix
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -31,6 +33,21 @@ class Surface(NamedTuple):
     points: np.ndarray
     normals: np.ndarray
     free: np.ndarray
+
+
+class Discs(NamedTuple):
+    """The friction inside a joint by the wrench that it transmits: a disc for all contact points that slide alike.
+
+    free : (6, d) twists that the joint allows, in axes of its frame b, angular first
+    pressure : (n, 6) pressures at the contact points by the wrench, times the coefficient of friction
+    sliding : list of (r, d): |sliding y| is the relative sliding velocity of all points of a disc at the free motion y
+    weights : (discs, n) sizes of these velocities
+    """
+
+    free: np.ndarray
+    pressure: np.ndarray
+    sliding: list[np.ndarray]
+    weights: np.ndarray
 
 
 @register
@@ -80,8 +97,39 @@ class JointCoulombFriction(Force):
 
     def elements(self, structure: "Structure") -> list[Element]:
         joint = self._joint(structure, self.joint)
-        self.surface(joint)
-        return [SolvedElsewhere((joint.body_a, joint.body_b))]
+        discs = self.discs(joint)
+        if joint.dof > 1:
+            return [BearingFriction((joint.body_a, joint.body_b))]
+        if joint.compliant:
+            raise MechanismError(
+                f"{self.label}: {joint.label} has a compliance, whose springs transmit the load: remove one of the two"
+            )
+        measure = coordinate_measure(joint, 0, *structure.anchors(joint))
+        if measure is not None and measure.angle_of is not None:
+            measure = replace(measure, coordinate=None)  # nobody counts its turns
+        pressure = np.concatenate([w[:, None] * discs.pressure for w in discs.weights])
+        return [BearingFriction((joint.body_a, joint.body_b), joint.name, measure, pressure[pressure.any(axis=1)])]
+
+    def discs(self, joint: Joint) -> Discs:
+        """Return the friction at the contact points of ``joint``, one disc for all points that slide alike."""
+        points, normals, free = self.surface(joint)
+        wrenches = np.hstack([np.cross(points, normals), normals])
+        sliding: list[np.ndarray] = []
+        weights: list[np.ndarray] = []
+        for k, (point, normal) in enumerate(zip(points, normals, strict=True)):
+            across = np.eye(3) - np.outer(normal, normal)
+            jacobian = np.linalg.qr(across @ np.hstack([-cross_matrix(point), np.eye(3)]) @ free)[1]
+            size = np.linalg.norm(jacobian)
+            if size < 1e-9 * (1.0 + self.radius):
+                continue
+            square = jacobian.T @ jacobian / size**2
+            alike = (i for i, other in enumerate(sliding) if np.allclose(other.T @ other, square, atol=1e-9))
+            i = next(alike, len(sliding))
+            if i == len(sliding):
+                sliding.append(jacobian / size)
+                weights.append(np.zeros(len(points)))
+            weights[i][k] = size
+        return Discs(free, self.coefficient * np.linalg.pinv(wrenches.T), sliding, np.array(weights))
 
     def surface(self, joint: Joint) -> Surface:
         """Return the contact points of ``joint``. Raises MechanismError if it has no such surfaces."""

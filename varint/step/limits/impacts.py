@@ -14,6 +14,7 @@ import math
 
 from varint.base.numba import indirect, njit
 from varint.geometry.shape_records import CYLINDER
+from varint.step.bearings.rows import has_bearings
 from varint.step.contacts.accelerations import take_closed
 from varint.step.contacts.events import NOBODY, SETTLED, act_contacts, approaches, settle_near, settles
 from varint.step.contacts.finding import SHORTEST, choose_features, overlooks_features
@@ -417,9 +418,13 @@ def act_limits(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> N
     NaN in ``ws.increment_body``.
     """
     first, rounds = True, rounds_of(plan.limits.measure.size)
-    momenta_and_rates(plan, ws, pose)
-    place_role_rows(plan, ws, pose)
-    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+    if has_bearings(plan):
+        project(plan, ws, pose)
+        place_role_rows(plan, ws, pose)
+    else:
+        momenta_and_rates(plan, ws, pose)
+        place_role_rows(plan, ws, pose)
+        solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
     copy_motions(ws.increment_body, ws.velocity)
     while take_limits(plan, ws, pose, met, approach_limits(plan, ws, pose, met)):
         event = _keep_round(plan, ws, pose, timed and first)

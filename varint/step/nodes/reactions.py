@@ -9,6 +9,8 @@ smallest sum of (lambda / row_scale)^2 are taken.
 
 from varint.base.numba import njit
 from varint.mathematics.vectors import cross, rotate, vector
+from varint.step.bearings.nodes import accelerate_bearings, friction_at_node, take_slips
+from varint.step.bearings.rows import has_bearings
 from varint.step.closure_nodes import substitute_node
 from varint.step.configuration import mass_pivots, place_node
 from varint.step.constraints import follow_constraints
@@ -185,6 +187,9 @@ def accelerate(plan, ws, pose, rows, velocity, bend, change):
     if has_contacts(plan):
         accelerate_contacts(plan, ws)
         return
+    if has_bearings(plan) and ws.bearings.acting[0]:
+        accelerate_bearings(plan, ws, pose)
+        return
     mass_pivots(plan, ws.ldu.D)
     solve_newton(plan, ws, body, row, pose, pose)
 
@@ -197,12 +202,12 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
     ``anchor`` (nj, 3): of each joint on its second body, body axes. ``load`` (T or 1, nb, 6): external, without
     gravity. ``bend`` (T, nh): second time derivative of the targets of constraints. ``nodes``: position (T, nb, 3),
     quat (T, nb, 4), velocity (T, nb, 6). Outputs: ``acceleration`` (T, nb, 6), world and body; ``reaction`` (T, nj, 6),
-    world force and torque about the anchor; ``efforts``: of constraints (T, nh), of one-sided rows (T, n) and of
-    contacts (T, nk, 10), `forces_of_contacts`. The last two take part where the motion rests on them, and not if their
-    array is of shape (T, 0). Uses ``ws.increment_body``.
+    world force and torque about the anchor; ``efforts``: of constraints (T, nh), of one-sided rows (T, n), of
+    contacts (T, nk, 10), `forces_of_contacts`, and of friction in joints (T, n). One-sided rows and contacts take part
+    where the motion rests on them, and not if their array is of shape (T, 0). Uses ``ws.increment_body``.
     """
     row_cluster, basis, sums, every_row = scratch
-    effort_of_constraint, effort_of_term, force_of_contact = efforts
+    effort_of_constraint, effort_of_term, force_of_contact, friction_of_joint = efforts
     with_contacts = force_of_contact.shape[1] > 0
     with_terms = effort_of_term.shape[1] > 0
     position, quat, velocity = nodes
@@ -215,6 +220,8 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
             rest_at_node(plan, ws, velocity[node])
         if with_contacts:
             rest_contacts(plan, ws, velocity[node])
+        if has_bearings(plan):
+            take_slips(plan, ws, 0, velocity[node])
         solved = False
         while not solved:
             clear_rows(plan, ws.released, ws.jacobian[0])
@@ -232,6 +239,7 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
             _wrench(plan, ws, j, anchor[j], row, reaction[node, j])
         for c in range(plan.constraints.row.size):
             effort_of_constraint[node, c] = row[plan.constraints.row[c]]
+        friction_at_node(plan, ws, friction_of_joint[node])
         if with_terms:
             efforts_at_node(plan, ws, row, effort_of_term[node])
         if with_contacts:
