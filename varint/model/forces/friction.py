@@ -120,7 +120,7 @@ class JointCoulombFriction(Force):
             across = np.eye(3) - np.outer(normal, normal)
             jacobian = np.linalg.qr(across @ np.hstack([-cross_matrix(point), np.eye(3)]) @ free)[1]
             size = np.linalg.norm(jacobian)
-            if size < 1e-9 * (1.0 + self.radius):
+            if size < STILL * (1.0 if free[3:].any() else self.radius):
                 continue
             square = jacobian.T @ jacobian / size**2
             alike = (i for i, other in enumerate(sliding) if np.allclose(other.T @ other, square, atol=1e-9))
@@ -162,7 +162,7 @@ class JointCoulombFriction(Force):
         points, normals = (points - joint.point_b) @ joint.frame, normals @ joint.frame
         wrenches = np.hstack([np.cross(points, normals), normals])
         sizes = self.radius + np.linalg.norm(points, axis=1)
-        moving = np.abs(wrenches @ free).max(axis=1) > STILL * (1.0 + sizes)
+        moving = (np.abs(wrenches @ free) > STILL * np.where(free[:3].any(axis=0), sizes[:, None], 1.0)).any(axis=1)
         if moving.any():
             first = np.flatnonzero(moving)[0]
             raise MechanismError(f"{self.label}: {joint.label} moves along normal {first}, which must be across it")

@@ -29,6 +29,7 @@ from varint.step.sizes import length_unit
 
 LOW, STUCK, HIGH, AT_REST = -1, 0, 1, 2  # AT_REST: held by a constraint or a limit, which take all of the load
 SLOW = 1e-7  # rad/s or, times `length_unit`, m/s: a start that is no faster rests
+STOPPED = 0.5  # of the slip before a step: what is left of one that friction all but stops
 ROUND_OFF = 1e-14  # of a load
 WHAT = "friction of joints"
 
@@ -275,7 +276,9 @@ def finish_friction(plan: Plan, ws: Workspace, start: int, end: int, h: float) -
     work, share = ws.bearings, ws.balance.size[0] / (h + ws.balance.size[0])
     for n in range(plan.bearings.row.size):
         beta, after = ws.multiplier[plan.bearings.row[n]], 0.0 if work.mode[n] == STUCK else work.rate[n]
-        ws.efforts.work[plan.bearings.element[n]] += beta * (share * work.slip[n] + (1.0 - share) * after)
+        # one that all but stops at the first node after an event does so at the mean of both slips, as in an impact
+        part = 0.5 if share < 0.5 and abs(after) <= STOPPED * abs(work.slip[n]) else share
+        ws.efforts.work[plan.bearings.element[n]] += beta * (part * work.slip[n] + (1.0 - part) * after)
         work.slip[n] = after
         work.held[n] = work.anchor[n] if work.mode[n] == STUCK else float("nan")
 

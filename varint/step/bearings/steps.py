@@ -9,6 +9,7 @@ from varint.step.newton import CONVERGED, solve_step
 from varint.step.plan import Plan, Workspace
 
 ROUNDS = 4  # in which bearings may be found to turn round
+SHARES = 10  # in which friction grows where a step is not solved otherwise
 
 
 @indirect(seconds=8, what=WHAT)
@@ -29,12 +30,19 @@ def solve_bearings(
         if status != CONVERGED:
             break
         missed = math.inf
-    for n in range(plan.bearings.row.size):  # one that slid may stop at once, as a drawer that jams
-        ws.bearings.low[n], ws.bearings.high[n] = -1.0, 1.0
-    copy_motions(ws.history[0, 0], ws.velocity)
-    ws.multiplier[:] = 0.0
-    status, iterations, upper = solve_step(plan, ws, start, 1 - start, h, tol, further, False, math.inf)
-    return status, count + iterations, upper
+    # one that slid may stop at once, as a drawer that jams: from all that stick, and then from no friction at all
+    for share in range(-1, SHARES + 1):
+        bound = math.inf if share < 0 else (1.0 if share == 0 else share / SHARES)
+        for n in range(plan.bearings.row.size):
+            ws.bearings.low[n], ws.bearings.high[n] = -bound, bound
+        if share < 0 or status != CONVERGED:
+            copy_motions(ws.history[0, 0], ws.velocity)
+            ws.multiplier[:] = 0.0
+        status, iterations, upper = solve_step(plan, ws, start, 1 - start, h, tol, further, False, math.inf)
+        count += iterations
+        if share == 0 and status == CONVERGED:
+            break
+    return status, count, upper
 
 
 @njit
