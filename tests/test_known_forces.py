@@ -90,8 +90,25 @@ def soft_events():
     return replace(mechanism, forces=[*mechanism.forces, stop])
 
 
+def swivelling():
+    """A double pendulum whose second joint is a ball with friction."""
+    bare = vi.mechanisms.double_pendulum()
+    ball = vi.Spherical("joint 2", "link 1", "link 2", point=bare.joint("joint 2").point)
+    friction = vi.JointCoulombFriction("force", joint="joint 2", coefficient=0.1, radius=0.01)
+    return replace(bare, joints=[bare.joints[0], ball], forces=[friction], start={})
+
+
+def rubbing_beside():
+    """Friction of a joint beside a contact of another name."""
+    rubbing = vi.JointCoulombFriction("force", joint="joint 1", coefficient=0.1, radius=0.01)
+    floor = vi.HardContact("floor", "link 2", ground=(0.0, 0.0, -9.0))
+    return forced(rubbing).with_forces(add=floor)
+
+
 MECHANISMS = {
     "impulses": lambda: forced(vi.JointCoulombFriction("force", joint="joint 1", coefficient=0.1, radius=0.01)),
+    "several rub": swivelling,
+    "rubs beside": rubbing_beside,
     "wraps": lambda: forced(
         vi.Tendon(
             "force",

@@ -292,7 +292,7 @@ def test_wrong_equations_are_named():
     for force, message in (
         (table, "motor 'motor' has one input value per node"),
         (stop, "jointstop 'stop' is hard"),
-        (rubbing, "jointcoulombfriction 'rub' needs varint.redmax"),
+        (rubbing, "jointcoulombfriction 'rub' is friction of a joint from its load"),
     ):
         with pytest.raises(vi.ArgumentError, match=message):
             vi.redmax.EquationsOfMotion(replace(mechanism, forces=[force]))

@@ -114,21 +114,21 @@ class JointCoulombFriction(Force):
         """Return the friction at the contact points of ``joint``, one disc for all points that slide alike."""
         points, normals, free = self.surface(joint)
         wrenches = np.hstack([np.cross(points, normals), normals])
+        across = np.eye(3) - normals[:, :, None] * normals[:, None]
+        twists = np.concatenate([-cross_matrix(points), np.broadcast_to(np.eye(3), across.shape)], axis=2)
+        jacobians = np.linalg.qr(across @ twists @ free)[1]
+        sizes = np.linalg.norm(jacobians, axis=(1, 2))
+        left = sizes >= STILL * (1.0 if free[3:].any() else self.radius)
+        units = jacobians / np.where(left, sizes, 1.0)[:, None, None]
+        squares = np.swapaxes(units, 1, 2) @ units
         sliding: list[np.ndarray] = []
         weights: list[np.ndarray] = []
-        for k, (point, normal) in enumerate(zip(points, normals, strict=True)):
-            across = np.eye(3) - np.outer(normal, normal)
-            jacobian = np.linalg.qr(across @ np.hstack([-cross_matrix(point), np.eye(3)]) @ free)[1]
-            size = np.linalg.norm(jacobian)
-            if size < STILL * (1.0 if free[3:].any() else self.radius):
-                continue
-            square = jacobian.T @ jacobian / size**2
-            alike = (i for i, other in enumerate(sliding) if np.allclose(other.T @ other, square, atol=1e-9))
-            i = next(alike, len(sliding))
-            if i == len(sliding):
-                sliding.append(jacobian / size)
-                weights.append(np.zeros(len(points)))
-            weights[i][k] = size
+        while left.any():
+            first = int(np.argmax(left))
+            alike = left & np.isclose(squares, squares[first], atol=1e-9).all(axis=(1, 2))
+            sliding.append(units[first])
+            weights.append(np.where(alike, sizes, 0.0))
+            left &= ~alike
         return Discs(free, self.coefficient * np.linalg.pinv(wrenches.T), sliding, np.array(weights))
 
     def surface(self, joint: Joint) -> Surface:

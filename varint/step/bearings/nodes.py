@@ -52,7 +52,7 @@ def take_slips(plan: Plan, ws: Workspace, pose: int, velocity: Float2) -> None:
         coordinate_at(plan, ws, pose, n)
         rate = rate_at(plan, ws, pose, n, velocity)
         work.slip[n] = rate if abs(rate) > SLOW * unit_of_bearing(plan, n) else 0.0
-        work.held[n] = math.nan
+        work.is_held[n] = 0.0
 
 
 @indirect(seconds=1, what=WHAT)

@@ -29,7 +29,8 @@ class BearingWork(CompiledRecord, writable=True):
     """The bearings in a run."""
 
     slip: Annotated[Float1, "bearings", STEP_STATE]  # m/s or rad/s, over the last step; zero where it stuck
-    held: Annotated[Float1, "bearings", STEP_STATE]  # coordinate at which it sticks, m or rad; NaN where it slides
+    held: Annotated[Float1, "bearings", STEP_STATE]  # coordinate at which it sticks, m or rad ...
+    is_held: Annotated[Float1, "bearings", STEP_STATE]  # ... where this is 1, else it does not
     acting: Bool1  # whether accelerations have their friction
     # of a step, or a node
     pose: Int1  # where it starts

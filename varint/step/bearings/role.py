@@ -1,7 +1,5 @@
 """Bearings as a role of a step."""
 
-import numpy as np
-
 from varint.step.bearings.nodes import (
     accelerate_bearings,
     brace_bearings,
@@ -21,8 +19,8 @@ from varint.step.role import Role
 
 
 def _begin(ws):
-    """Let no bearing be held where it is, and all act."""
-    ws.bearings.held[:], ws.bearings.acting[:] = np.nan, True
+    """Let all bearings act."""
+    ws.bearings.acting[:] = True
 
 
 def _sizes(plan, stages):

@@ -167,7 +167,7 @@ def begin_bearings(plan, ws, start):
     write_shares(plan, ws, start)
     for n in range(plan.bearings.row.size):
         work.value[n] = coordinate_at(plan, ws, start, n)
-        work.anchor[n] = work.value[n] if work.held[n] != work.held[n] else work.held[n]
+        work.anchor[n] = work.held[n] if work.is_held[n] != 0.0 else work.value[n]
         start_bounds(work, n)
 
 
@@ -280,7 +280,7 @@ def finish_friction(plan: Plan, ws: Workspace, start: int, end: int, h: float) -
         part = 0.5 if share < 0.5 and abs(after) <= STOPPED * abs(work.slip[n]) else share
         ws.efforts.work[plan.bearings.element[n]] += beta * (part * work.slip[n] + (1.0 - part) * after)
         work.slip[n] = after
-        work.held[n] = work.anchor[n] if work.mode[n] == STUCK else float("nan")
+        work.held[n], work.is_held[n] = work.anchor[n], 1.0 if work.mode[n] == STUCK else 0.0
 
 
 @indirect(seconds=1, what=WHAT)
