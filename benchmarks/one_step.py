@@ -73,6 +73,7 @@ FILES = {  # role: its files
     "hard limits": ("limits/", "events.py", "one_sided.py", "collocation/stops.py",
                     "collocation/gap_polynomials.py"),
     "contacts": ("contacts/", "collocation/contacts.py", "collocation/friction.py", "collocation/slips.py"),
+    "bearings": ("bearings/",),
     "meshes": ("meshes/",),
 }  # fmt: skip
 

@@ -376,7 +376,7 @@ def test_joints_without_such_surfaces():
 
 def test_refused_elsewhere():
     mechanism = one_body(revolute())
-    with pytest.raises(vi.ArgumentError, match="which steps of other integrators do not support: use varint.simulate"):
+    with pytest.raises(vi.ArgumentError, match="which steps of other integrators do not support: use varint"):
         vi.redmax.simulate(mechanism, 1.0, dt=0.01)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from varint.base.errors import ArgumentError
 from varint.model.collision_shapes import CylinderShape, HeightField
-from varint.model.forces.base import BodyContact, Effort, Force, PlaneContact, BearingFriction
+from varint.model.forces.base import BearingFriction, BodyContact, Effort, Force, PlaneContact
 from varint.model.forces.commanded import Commanded, Extrapolated
 from varint.model.forces.coupled import Coupled
 from varint.model.forces.driven import Driven
@@ -67,7 +67,8 @@ def rubs_beside(structure: "Structure", force: Force) -> bool:
     """Return whether a force is joint friction from the load, in a mechanism with contacts, meshes or path masses."""
     if not acts_by_impulses(structure, force):
         return False
-    return any(has(structure, other) for other in structure.forces for has in (is_contact, is_deformable, has_path_mass))
+    beside = is_contact, is_deformable, has_path_mass
+    return any(has(structure, other) for other in structure.forces for has in beside)
 
 
 def has_path_mass(structure: "Structure", force: Force) -> bool:

@@ -130,13 +130,9 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]], touching:
         pressing = [] if element.other is None or element.pressed_by is None else element.pressed_by.measures
         load_rows.append([len(measures) + k for k in range(FRICTION_ROWS * len(pressing))])
         measures.extend(FRICTION_ROWS * [*pressing])
-    bearings: list[tuple[int, BearingFriction]] = []
-    bearing_rows: list[int] = []
-    for e, element in numbered:
-        if isinstance(element, BearingFriction) and element.measure is not None:
-            bearings.append((e, element))
-            bearing_rows.append(len(measures))
-            measures.append(element.measure)
+    bearings = _bearings(numbered)
+    bearing_rows = list(range(len(measures), len(measures) + len(bearings)))
+    measures += [element.measure for _, element in bearings if element.measure is not None]
     contacts = [(e, element) for e, element in numbered if isinstance(element, PlaneContact)]
     contact_rows: list[list[int]] = []
     for _, contact in contacts if touching else ():
@@ -188,6 +184,12 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]], touching:
         paths=paths,
         inertias=[element for _, element in parts if isinstance(element, PathInertia)],
     )
+
+
+def _bearings(elements: list[tuple[int, Element]]) -> list[tuple[int, BearingFriction]]:
+    """Return the friction of joints of one coordinate from their load, with the numbers of its elements."""
+    frictions = [(e, element) for e, element in elements if isinstance(element, BearingFriction)]
+    return [(e, friction) for e, friction in frictions if friction.measure is not None]
 
 
 def _numbered(elements: list[tuple[int, Element]]) -> tuple[list[int], list[tuple[int, Element]]]:

@@ -66,8 +66,8 @@ def accelerations_and_reactions(
     """Return accelerations (T, nb, 6), world and body axes, reactions (T, nj, 6), see `Reaction`, and efforts (T, ne).
 
     The efforts of elements that are constraints and, ``with_terms``, of friction in joints, and of hard stops and
-    contacts that the motion rests on, of contacts the normal force; zero for the others. ``contact_forces`` gets those of the contacts. ``bend``
-    (T, ne): second time derivative of what prescribed motions move, zero where not given.
+    contacts that the motion rests on, of contacts the normal force; zero for the others. ``contact_forces`` gets those
+    of the contacts. ``bend`` (T, ne): second time derivative of what prescribed motions move, zero where not given.
 
     ``load`` (T or 1, nb, 6): external force, N, world, and torque, N m, body axes, without gravity. ``turns`` (nm,):
     values of measures from which their angles count on, zero where not given. ``come_back``: 1/s, where hard stops let

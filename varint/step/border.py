@@ -4,10 +4,10 @@ With A the system of the LDU, x its unknowns and y those of the n rows that role
 
     A x - U y = b,    V x + y = given,    so that    (1 + V A^-1 U) y = given - V A^-1 b,    x = A^-1 (b + U y)
 
-The rows of U^T and V, ``upper`` and ``lower``, have a wrench on, or a rate by the motion of, each of a few bodies; V may
-also have the multipliers of one joint, ``by_row``. The columns A^-1 U come from the factors at hand: a border costs n + 1 back-substitutions and n^3 / 3, and one
-back-substitution for each further right-hand side. A may be any system that a function solves, see `bordered`, such as
-a transposed one (contacts/adjoint.py).
+The rows of U^T and V, ``upper`` and ``lower``, have a wrench on, or a rate by the motion of, each of a few bodies. V
+may have the multipliers of one joint too, ``by_row``. The columns A^-1 U come from the factors at hand: a border costs
+n + 1 back-substitutions and n^3 / 3, and one back-substitution for each further right-hand side. A may be any system
+that a function solves, see `bordered`, such as a transposed one (contacts/adjoint.py).
 
 Code that writes new pivots sets ``count`` to zero; each role then appends its rows when it adds to the pivots, and may
 change ``given`` before each right-hand side. It reads its ``y`` after `solve_bordered`.

@@ -196,7 +196,8 @@ class BodyContact(Element):
 class BearingFriction(Element):
     """Friction of a joint between the bodies ``ends`` from the load that it transmits.
 
-    The other fields are those of a joint of one coordinate, its ``measure``; steps in maximal coordinates know no other.
+    The other fields are those of a joint of one coordinate, its ``measure``: steps in maximal coordinates know no
+    other.
 
     joint : its name
     pressure : (n, 6) of each contact point, its friction along the coordinate by the wrench on body b about the anchor

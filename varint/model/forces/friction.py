@@ -7,6 +7,7 @@ import numpy as np
 
 from varint.base.checks import array_of, freeze, unit_axis, whole_number
 from varint.base.errors import MechanismError
+from varint.measures.angle import Angle
 from varint.model.arrays import Points
 from varint.model.forces.base import BearingFriction, Element, Force, register
 from varint.model.forces.measured import coordinate_measure
@@ -62,8 +63,10 @@ class JointCoulombFriction(Force):
     has, 3 or a large odd number for a pin that is round. Or user-defined surfaces: ``points`` (P, 3) m, and ``normals``
     (P, 3) out of body b there, both in the world, reference configuration; the joint must not move along a normal, and
     all together must bear whatever it transmits. Pressures are the least that transmit what the joint transmits, on
-    both sides: those of a worn-in bearing, 4 / pi times the load across a pin. For `varint.redmax.simulate` with
-    integrator="euler" only (DIFF section 2.11).
+    both sides: those of a worn-in bearing, 4 / pi times the load across a pin (DIFF section 2.11). In `varint.simulate`
+    of order 1 and 2 for joints of one coordinate (docs/theory.md section 17); in `varint.redmax.simulate` with
+    integrator="euler" for all. Where redundant joints of a loop leave loads undetermined, as those out of the plane of
+    a planar one, friction has those of the rows that the solver keeps.
     """
 
     joint: str = field(kw_only=True)
@@ -105,7 +108,7 @@ class JointCoulombFriction(Force):
                 f"{self.label}: {joint.label} has a compliance, whose springs transmit the load: remove one of the two"
             )
         measure = coordinate_measure(joint, 0, *structure.anchors(joint))
-        if measure is not None and measure.angle_of is not None:
+        if isinstance(measure, Angle):
             measure = replace(measure, coordinate=None)  # nobody counts its turns
         pressure = np.concatenate([w[:, None] * discs.pressure for w in discs.weights])
         return [BearingFriction((joint.body_a, joint.body_b), joint.name, measure, pressure[pressure.any(axis=1)])]

@@ -86,7 +86,7 @@ def _keep_right_sides(ws):
 def _solve(plan, ws, pose):
     """Solve the problem with the bounds and from the modes at hand, which the law changes."""
     work, table = ws.bearings, plan.bearings
-    for passes in range(PASSES):
+    for _ in range(PASSES):
         copy_motions(work.body, ws.increment_body)
         for r in range(ws.increment_row.size):
             ws.increment_row[r] = work.right[r]

@@ -47,5 +47,6 @@ class BearingWork(CompiledRecord, writable=True):
     border: Annotated[Int1, "bearings"]  # row in the border, -1 for none
     body: Annotated[Float2, "bearing_bodies 6"]  # right sides at a node
     right: Annotated[Float1, "bearing_rows"]
-    kept_released: Annotated[Float1, "bearings"]  # of its row, and the mode, in the step at hand, while a node is solved
+    # in the step at hand, while a node is solved
+    kept_released: Annotated[Float1, "bearings"]  # of its row
     kept_mode: Annotated[Int1, "bearings"]

@@ -20,7 +20,7 @@ bearing; all arrays named without ``ws`` are of ``ws.bearings``.
 """
 
 from varint.base.numba import Float1, indirect, natural, njit
-from varint.mathematics.vectors import continued, cross, rotate_back, scale, sub, turn_of, vector
+from varint.mathematics.vectors import continued, cross, rotate_back, sub, turn_of, vector
 from varint.step.bearings.records import ROWS
 from varint.step.dense import add_scaled6
 from varint.step.measures import measure_at
@@ -285,6 +285,6 @@ def finish_friction(plan: Plan, ws: Workspace, start: int, end: int, h: float) -
 
 @indirect(seconds=1, what=WHAT)
 def add_friction_works(plan: Plan, ws: Workspace, work: Float1, slip: bool) -> None:
-    """Add the works of friction at a node, impulses ``ws.increment_row`` (nr,) at the slip before, to ``work`` (ne,)."""
+    """Add to ``work`` (ne,), J, that of friction at a node, impulses ``ws.increment_row`` (nr,) at the slip before."""
     for n in range(plan.bearings.row.size):
         work[plan.bearings.element[n]] += ws.increment_row[plan.bearings.row[n]] * ws.bearings.slip[n]

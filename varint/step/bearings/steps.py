@@ -5,7 +5,7 @@ import math
 from varint.base.numba import indirect, njit
 from varint.step.bearings.rows import WHAT, begin_bearings, turn_round
 from varint.step.dense import copy_motions
-from varint.step.newton import CONVERGED, solve_step
+from varint.step.newton import CONVERGED, NOT_CONVERGED, solve_step
 from varint.step.plan import Plan, Workspace
 
 ROUNDS = 4  # in which bearings may be found to turn round
@@ -22,14 +22,15 @@ def solve_bearings(
     """
     begin_bearings(plan, ws, start)
     count = 0
-    for rounds in range(ROUNDS + 1):
-        status, iterations, upper = solve_step(plan, ws, start, 1 - start, h, tol, further, False, missed)
+    for _ in range(ROUNDS):
+        status, iterations, upper = _attempt(plan, ws, start, h, tol, further, missed)
         count += iterations
-        if status == CONVERGED and not (rounds < ROUNDS and _any_turned(plan, ws)):
-            return status, count, upper
         if status != CONVERGED:
             break
+        if not _any_turned(plan, ws):
+            return status, count, upper
         missed = math.inf
+    status = NOT_CONVERGED
     # one that slid may stop at once, as a drawer that jams: from all that stick, and then from no friction at all
     for share in range(-1, SHARES + 1):
         bound = math.inf if share < 0 else (1.0 if share == 0 else share / SHARES)
@@ -38,11 +39,17 @@ def solve_bearings(
         if share < 0 or status != CONVERGED:
             copy_motions(ws.history[0, 0], ws.velocity)
             ws.multiplier[:] = 0.0
-        status, iterations, upper = solve_step(plan, ws, start, 1 - start, h, tol, further, False, math.inf)
+        status, iterations, upper = _attempt(plan, ws, start, h, tol, further, math.inf)
         count += iterations
         if share == 0 and status == CONVERGED:
             break
     return status, count, upper
+
+
+@njit
+def _attempt(plan, ws, start, h, tol, further, missed):
+    """Do `newton.solve_step` from the iterate at hand with the bounds of friction at hand."""
+    return solve_step(plan, ws, start, 1 - start, h, tol, further, False, missed)
 
 
 @njit
