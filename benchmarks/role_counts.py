@@ -19,8 +19,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1] / "varint"
 HOLDERS = {"plan", "ws", "tape", "by", "at", "events"}  # what the arrays of roles are read from
 ASKING = {
-    "has_bearings", "has_contacts", "has_efforts", "has_events", "has_massive_paths", "has_other_rows", "has_products",
-    "has_rows", "has_terms",
+    "has_contacts", "has_efforts", "has_events", "has_massive_paths", "has_other_rows", "has_products", "has_rows",
+    "has_terms",
 }  # fmt: skip
 
 
@@ -59,7 +59,7 @@ ROLES = {
     "prescribed motions": Role(("step/constraints.py",), ("constraints",)),
     "hard limits": Role(("step/limits/",), ("limits", "search"), "^has_rows$"),
     "contacts": Role(("step/contacts/",), ("contacts",), "^has_contacts$"),
-    "bearings": Role(("step/bearings/", "plan/bearing_arrays.py"), ("bearings",), "^has_bearings$"),
+    "bearings": Role(("step/bearings/", "plan/bearing_arrays.py"), ("bearings",)),
     "meshes": Role(("step/meshes/", "meshes/", "derivatives/meshes/"), (), "soft_mesh|SoftMesh|Deformable[A-Z]"),
 }
 

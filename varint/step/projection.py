@@ -2,7 +2,6 @@
 
 from varint.base.numba import njit
 from varint.step.bearings.nodes import project_bearings
-from varint.step.bearings.rows import has_bearings
 from varint.step.border import solve_bordered
 from varint.step.configuration import mass_pivots
 from varint.step.contacts.nodes import project_contacts
@@ -39,7 +38,7 @@ def project(plan, ws, pose):
         project_contacts(plan, ws, pose)
     else:
         momenta_and_rates(plan, ws, pose)
-        if has_bearings(plan):
+        if plan.bearings.row.size > 0:
             project_bearings(plan, ws, pose)
             return
         add_inertias(plan, ws, pose, False)

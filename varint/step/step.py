@@ -15,7 +15,6 @@ import math
 from varint.base.numba import Float1, Float2, Float3, Int1, ReadOnly, njit
 from varint.mathematics.sums import two_sum, two_sums
 from varint.mathematics.vectors import add, dot, scale, sub, turn_of, vector, write
-from varint.step.bearings.rows import has_bearings
 from varint.step.bearings.steps import solve_bearings
 from varint.step.compliant.ringing import extrapolate_ringing
 from varint.step.configuration import follow_products, place
@@ -214,7 +213,7 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     if has_contacts(plan):
         upper = pose
         status, iterations = solve_contacts(plan, ws, pose, 1 - pose, h, tol)
-    elif has_bearings(plan):
+    elif plan.bearings.row.size > 0:
         status, iterations, upper = solve_bearings(plan, ws, pose, h, tol, further, missed)
     else:
         status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, further, sharpened, missed)

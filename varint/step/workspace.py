@@ -4,7 +4,6 @@ import numpy as np
 
 from varint.base.numba import addresses_of, allocate
 from varint.mathematics.products.records import MOST
-from varint.step.bearings.rows import has_bearings
 from varint.step.bearings.steps import solve_bearings
 from varint.step.border import border_sizes, solve_border
 from varint.step.contacts.parts import sizes_of_contacts, space_for_features
@@ -115,7 +114,7 @@ def prepare_workspace(plan: Plan, stages: int) -> None:
     for role in roles_of(plan):
         role.prepare(plan, stages)
     prepare_events(plan, stages)
-    if has_bearings(plan):
+    if plan.bearings.row.size > 0:
         solve_bearings.prepare()
     if _border_of(plan)[0]:
         solve_border.prepare()

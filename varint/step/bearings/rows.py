@@ -35,12 +35,6 @@ WHAT = "friction of joints"
 
 
 @njit
-def has_bearings(plan):
-    """Return whether a plan has bearings."""
-    return plan.bearings.row.size > 0
-
-
-@njit
 def unit_of_bearing(plan, n):
     """Return the unit of coordinates of bearing n, m or rad: the `length_unit` of the parts, or 1 rad."""
     r = plan.bearings.row[n]

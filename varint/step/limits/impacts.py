@@ -14,7 +14,6 @@ import math
 
 from varint.base.numba import indirect, njit
 from varint.geometry.shape_records import CYLINDER
-from varint.step.bearings.rows import has_bearings
 from varint.step.contacts.accelerations import take_closed
 from varint.step.contacts.events import NOBODY, SETTLED, act_contacts, approaches, settle_near, settles
 from varint.step.contacts.finding import SHORTEST, choose_features, overlooks_features
@@ -418,7 +417,7 @@ def act_limits(plan: Plan, ws: Workspace, pose: int, met: int, timed: bool) -> N
     NaN in ``ws.increment_body``.
     """
     first, rounds = True, rounds_of(plan.limits.measure.size)
-    if has_bearings(plan):
+    if plan.bearings.row.size > 0:
         project(plan, ws, pose)
         place_role_rows(plan, ws, pose)
     else:

@@ -10,7 +10,6 @@ smallest sum of (lambda / row_scale)^2 are taken.
 from varint.base.numba import njit
 from varint.mathematics.vectors import cross, rotate, vector
 from varint.step.bearings.nodes import accelerate_bearings, friction_at_node, take_slips
-from varint.step.bearings.rows import has_bearings
 from varint.step.closure_nodes import substitute_node
 from varint.step.configuration import mass_pivots, place_node
 from varint.step.constraints import follow_constraints
@@ -187,7 +186,7 @@ def accelerate(plan, ws, pose, rows, velocity, bend, change):
     if has_contacts(plan):
         accelerate_contacts(plan, ws)
         return
-    if has_bearings(plan) and ws.bearings.acting[0]:
+    if plan.bearings.row.size > 0 and ws.bearings.acting[0]:
         accelerate_bearings(plan, ws, pose)
         return
     mass_pivots(plan, ws.ldu.D)
@@ -220,7 +219,7 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
             rest_at_node(plan, ws, velocity[node])
         if with_contacts:
             rest_contacts(plan, ws, velocity[node])
-        if has_bearings(plan):
+        if plan.bearings.row.size > 0:
             take_slips(plan, ws, 0, velocity[node])
         solved = False
         while not solved:
