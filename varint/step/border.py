@@ -34,17 +34,6 @@ def border_sizes(rows: int, bodies: int, nb: int, nr: int, loaded: bool = False)
 
 
 @njit
-def load_along(border, r, row):
-    """Return the part of row r of ``border.lower`` by the multipliers ``row`` (nr,): ``border.by_row`` times these."""
-    total = 0.0
-    if r < border.first_row.size:
-        first = natural(border.first_row[r])
-        for k in range(border.by_row.shape[1]):
-            total += border.by_row[r, k] * row[first + k]
-    return total
-
-
-@njit
 def rate_along(border, rows, r, body):
     """Return row r of ``rows`` (n, bodies of a row, 6) of the border times the motions ``body`` (nb, 6).
 
@@ -102,7 +91,9 @@ def bordered(solve):
             push_along(border, border.upper, c, 1.0, body)
             solve(plan, ws, step, scratch, body, row)
             for r in range(n):
-                border.block[r * n + c] += rate_along(border, border.lower, r, body) + load_along(border, r, row)
+                border.block[r * n + c] += rate_along(border, border.lower, r, body)
+                for k in range(border.by_row.shape[1] if border.first_row.size else 0):
+                    border.block[r * n + c] += border.by_row[r, k] * row[border.first_row[r] + k]
 
     @njit
     def complete(plan, ws, border, step, scratch, body, row):
@@ -148,7 +139,9 @@ def solve_border(
         _couple(plan, ws, border, step, border)
         pivoted_lu_factor(border.block, n, border.order, y)
     for r in range(n):
-        y[r] = border.given[r] - rate_along(border, border.lower, r, body) - load_along(border, r, row)
+        y[r] = border.given[r] - rate_along(border, border.lower, r, body)
+        for k in range(border.by_row.shape[1] if border.first_row.size else 0):
+            y[r] -= border.by_row[r, k] * row[border.first_row[r] + k]
     pivoted_lu_solve(border.block, n, border.order, y)
     _complete(plan, ws, border, step, border, body, row)
 
