@@ -196,6 +196,9 @@ def test_inputs_are_linear_between_nodes():
     run = vi.simulate(mechanism, 1.0, 0.01)
     assert run.velocity[:, 0, 0] == pytest.approx(run.t**2, abs=1e-12)
     assert run.work[-1, 0] == pytest.approx(0.5, abs=1e-4)
+    assert np.array_equal(run.work[run.mechanism.forces[0].name], run.work[:, 0])
+    with pytest.raises(vi.MechanismError, match="no force 'shaft'"):
+        run.work["shaft"]
     assert np.array_equal(run.force["push"], ramp)
 
 

@@ -62,14 +62,42 @@ def test_a_state_between_nodes_is_right_or_reported(fine, every, known):
         assert "smaller 'every'" in message
 
 
-def test_a_section_of_sparse_nodes_is_an_error_that_names_the_body():
+@pytest.fixture(scope="module")
+def long():
+    """A double pendulum whose links turn over, 20 s long."""
     mech = vi.mechanisms.double_pendulum()
-    run = vi.simulate(mech, 20.0, DT, state=mech.state(coordinates={"joint 1": 2.0, "joint 2": 0.5}))
-    section = vi.poincare_section(run[::2], "joint 1", -np.pi / 2, 0)
-    fine = vi.poincare_section(run, "joint 1", -np.pi / 2, 0)
-    assert section.states.energy == pytest.approx(fine.states.energy, abs=0.01 * np.ptp(run.kinetic))
+    return vi.simulate(mech, 20.0, DT, state=mech.state(coordinates={"joint 1": 2.0, "joint 2": 0.5}))
+
+
+def test_a_section_of_sparse_nodes_is_an_error_that_names_the_body(long):
+    section = vi.poincare_section(long[::2], "joint 1", -np.pi / 2, 0)
+    fine = vi.poincare_section(long, "joint 1", -np.pi / 2, 0)
+    assert section.states.energy == pytest.approx(fine.states.energy, abs=0.01 * np.ptp(long.kinetic))
     with pytest.raises(vi.ArgumentError, match=r"crossings: .* body 'link \d' .*smaller 'every' or 'dt', or .*output_"):
-        vi.poincare_section(run[::40], "joint 1", -np.pi / 2, 0)
+        vi.poincare_section(long[::40], "joint 1", -np.pi / 2, 0)
+
+
+@pytest.mark.parametrize("begin", [-0.3, -0.5])  # before the crossing, which the gap has, or ends a node before
+def test_one_gap_leaves_out_no_more_states_than_it_has(long, begin):
+    """States next to a gap stay: what its nodes miss says nothing of the short interval beside it."""
+    every = vi.poincare_section(long, "joint 1", -np.pi / 2, 0).t
+    crossed = every[7]  # of 15, 1.8 s from others
+    gap = (long.t > crossed + begin) & (long.t < (crossed + 0.1 if begin > -0.4 else crossed - 1e-9))
+    if begin < -0.4:
+        gap[np.flatnonzero(gap)[-1]] = False  # the last node before the crossing
+    lost = every[(every > long.t[gap][0] - DT) & (every < long.t[gap][-1] + DT)]
+    holed = long.at(long.t[~gap])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        section = vi.poincare_section(holed, "joint 1", -np.pi / 2, 0)
+    left = np.setdiff1d(every, lost)
+    assert section.t == pytest.approx(left, abs=1e-4)
+    messages = [str(each.message) for each in told if "of the section" in str(each.message)]
+    assert len(messages) == (1 if lost.size else 0)
+    assert all(f"of the {len(every)} states of the section 'joint 1' = -1.57" in each for each in messages)
+    if lost.size:
+        with pytest.raises(vi.ArgumentError, match=r"too far apart|half a turn"):
+            vi.crossings(holed, "joint 1", -np.pi / 2)
 
 
 def test_nodes_that_nearly_coincide_do_not_amplify_round_off():

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from varint.base.checks import known_name
 from varint.base.display import LONGEST, names_text, shortened
 
@@ -62,3 +64,27 @@ def by_contact(values: Mapping[str, Value]) -> ByName[str, Value]:
     return ByName(
         numbers, lambda name: known_name(name, values, "no hard contact"), lambda name: values[name], "contact"
     )
+
+
+class NamedColumns(np.ndarray):
+    """An array (T, n) whose columns have names too: ``array["name"]`` is the column (T,). Parts of it are plain."""
+
+    _column: Callable[[str], int] | None = None
+
+    @classmethod
+    def of(cls, values: np.ndarray, column: Callable[[str], int]) -> "NamedColumns":
+        """Return a view of ``values`` (T, n); ``column``: the number of a name, raises an error for an unknown one."""
+        named = values.view(cls)
+        named._column = column
+        return named
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str) and self._column is not None:
+            return np.asarray(self)[:, self._column(key)]
+        return np.asarray(self)[key]
+
+    def __repr__(self) -> str:
+        return repr(np.asarray(self))
+
+    def __reduce__(self) -> Any:
+        return np.asarray(self).__reduce__()

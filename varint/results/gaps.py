@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LARGEST_TURN = np.pi  # rad, from node to node: further ones look like turns the other way
 MISSED = 0.1  # of the range of a body's motion: a node that its neighbours predict no better is too far from them
 INACCURATE = 0.02  # of the largest speed of a body: a larger estimated error of its velocity between nodes is reported
+WIDER = 2.0  # times a gap: the next one, if wider, says nothing of the motion in it
 SMALLEST = 1e-3  # of the largest range, or speed, of a body: what moves less counts as if it moved by that
 REMEDY = "record nodes more often, by a smaller 'every' or 'dt', or at the times in question, by output_times="
 
@@ -49,39 +50,62 @@ def warn_of_unknown_motion(trajectory: "RecordedMotion", times: np.ndarray, velo
 
 
 def check_known_motion(trajectory: "RecordedMotion", before: np.ndarray, label: str) -> None:
-    """Raise ArgumentError if nodes ``before`` (K,) and the next ones do not determine the motion in between.
+    """Raise ArgumentError if nodes ``before`` (K,) and the next ones do not determine the motion in between."""
+    sentence = find_unknown_motion(trajectory, before)[1]
+    if sentence:
+        raise ArgumentError(f"{label}: {sentence}")
+
+
+def find_unknown_motion(trajectory: "RecordedMotion", before: np.ndarray) -> tuple[np.ndarray, str]:
+    """Return between which nodes ``before`` (K,) and the next ones the motion is not known, (K,), and a sentence.
 
     That is where a body turns too far, where the neighbours of one of these nodes predict it badly (with nodes twice
     as far apart a sine is missed by `MISSED` of its range if they are a quarter of a period apart), or where a velocity
-    is inaccurate, see `_inaccurate_velocity`.
+    is inaccurate, see `_velocity_shares`. A node beside a gap that is more than `WIDER` times as wide is not judged by
+    its neighbours. The sentence, without its subject, is about the worst; empty if all is known.
     """
     t, bodies = trajectory.t, trajectory.mechanism.bodies
     ends = before[:, None] + [0, 1]
     turns = np.linalg.norm(trajectory.angular_velocity[ends], axis=-1).mean(axis=1) * np.diff(t[ends], axis=1)
-    far, body = np.unravel_index(turns.argmax(), turns.shape)
-    if turns[far, body] > LARGEST_TURN:
+    missed, of_node = _misses(trajectory, ends)
+    shares, words = _velocity_shares(trajectory, before)
+    unknown = (turns > LARGEST_TURN).any(axis=1) | (missed > MISSED).any(axis=(1, 2)) | (shares > INACCURATE)
+    if (turns > LARGEST_TURN).any():
+        far, body = map(int, np.unravel_index(turns.argmax(), turns.shape))
         begin, end = t[ends[far]]
-        raise ArgumentError(
-            f"{label}: body '{bodies[body].name}' turns by some {turns[far, body]:.3g} rad between the nodes at"
+        return unknown, (
+            f"body '{bodies[body].name}' turns by some {turns[far, body]:.3g} rad between the nodes at"
             f" {begin:g} and {end:g} s, and nodes determine no more than half a turn: {REMEDY}"
         )
+    if (missed > MISSED).any():
+        k, side, body = map(int, np.unravel_index(missed.argmax(), missed.shape))
+        moved = np.linalg.norm(np.ptp(trajectory.position[:, body], axis=0))
+        return unknown, (
+            f"the nodes around t = {t[ends[k, side]]:g} s are too far apart to know the motion between them. The"
+            f" two beside it miss body '{bodies[body].name}' there by {of_node[k, side, body]:.3g} m, of"
+            f" {moved:.3g} m by which it moves in all: {REMEDY}"
+        )
+    return unknown, words
+
+
+def _misses(trajectory: "RecordedMotion", ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return by how much neighbours miss the nodes ``ends`` (K, 2) of gaps, (K, 2, nb): over ranges of motion, and m.
+
+    Zero at the ends of a run, and for a node whose other gap is more than `WIDER` times as wide.
+    """
+    t = trajectory.t
     inner = np.unique(ends)
     inner = inner[(inner > 0) & (inner < len(t) - 1)]
-    if not inner.size:
-        return
-    missed = np.linalg.norm(predicted_positions(trajectory.nodes, inner) - trajectory.position[inner], axis=-1)
-    moved = np.linalg.norm(np.ptp(trajectory.position, axis=0), axis=-1)
-    share = missed / np.maximum(moved, SMALLEST * moved.max() + np.finfo(float).tiny)
-    node, body = np.unravel_index(share.argmax(), share.shape)
-    if share[node, body] > MISSED:
-        raise ArgumentError(
-            f"{label}: the nodes around t = {t[inner[node]]:g} s are too far apart to know the motion between them. The"
-            f" two beside it miss body '{bodies[body].name}' there by {missed[node, body]:.3g} m, of"
-            f" {moved[body]:.3g} m by which it moves in all: {REMEDY}"
+    apart = np.zeros((len(t), len(trajectory.mechanism.bodies)))
+    if inner.size:
+        apart[inner] = np.linalg.norm(
+            predicted_positions(trajectory.nodes, inner) - trajectory.position[inner], axis=-1
         )
-    inaccurate = _inaccurate_velocity(trajectory, before)
-    if inaccurate:
-        raise ArgumentError(f"{label}: {inaccurate}")
+    other = np.clip(ends + [-1, 1], 0, len(t) - 1)
+    beside = np.abs(t[ends] - t[other]) <= WIDER * np.diff(t[ends], axis=1)
+    missed = np.where(beside[:, :, None], apart[ends], 0.0)
+    moved = np.linalg.norm(np.ptp(trajectory.position, axis=0), axis=-1)
+    return missed / np.maximum(moved, SMALLEST * moved.max() + np.finfo(float).tiny), missed
 
 
 def largest_speeds(trajectory: "RecordedMotion") -> np.ndarray:
@@ -94,24 +118,32 @@ def largest_speeds(trajectory: "RecordedMotion") -> np.ndarray:
 
 
 def _inaccurate_velocity(trajectory: "RecordedMotion", before: np.ndarray) -> str:
-    """Return a sentence on the least accurate velocity between nodes ``before`` (K,) and the next; empty if all are.
+    """Return a sentence on the least accurate velocity between nodes ``before`` (K,) and the next; empty if all are."""
+    return _velocity_shares(trajectory, before)[1]
 
-    Accurate means: by less than `INACCURATE` of the largest speed of the body, by the estimate of `velocity_errors`.
-    Single steps are not judged where velocities may jump at any of them.
+
+def _velocity_shares(trajectory: "RecordedMotion", before: np.ndarray) -> tuple[np.ndarray, str]:
+    """Return the largest error of a velocity between nodes ``before`` (K,) and the next, (K,), and a sentence.
+
+    Over the largest speed of the body, by the estimate of `velocity_errors`. Above `INACCURATE` it is too large; the
+    sentence is about the worst of these, empty if there is none. Single steps are not judged where velocities may jump
+    at any of them: their error counts as zero.
     """
     t, jumps = trajectory.t, trajectory._jumps
+    every, judged = np.zeros(len(before)), np.full(len(before), True)
     if jumps:
         dt = trajectory.settings.get("dt")
-        alone = t[before + 1] - t[before] <= 1.5 * dt if dt else np.full(len(before), True)
-        before = before[~alone]
+        judged = t[before + 1] - t[before] > 1.5 * dt if dt else ~judged
+        before = before[judged]
     if not before.size:
-        return ""
+        return every, ""
     errors, largest = velocity_errors(trajectory.nodes, before, trajectory.order, jumps), trajectory._largest_speeds
     sentence, worst = "", INACCURATE
     for error, speed, name, unit in zip(
         errors, largest, ("velocity", "angular velocity"), ("m/s", "rad/s"), strict=True
     ):
         share = error / (np.maximum(speed, SMALLEST * speed.max()) + np.finfo(float).tiny)
+        every[judged] = np.maximum(every[judged], share.max(axis=1))
         k, body = np.unravel_index(share.argmax(), share.shape)
         if share[k, body] > worst:
             begin, end, worst = t[before[k]], t[before[k] + 1], float(share[k, body])
@@ -120,7 +152,7 @@ def _inaccurate_velocity(trajectory: "RecordedMotion", before: np.ndarray) -> st
                 f" {name} of body '{trajectory.mechanism.bodies[body].name}' there is uncertain by about"
                 f" {error[k, body]:.2g} {unit}, where {speed[body]:.3g} {unit} is its largest: {REMEDY}"
             )
-    return sentence
+    return every, sentence
 
 
 def _warn(who: str, t: np.ndarray, speed: np.ndarray, harm: str) -> bool:

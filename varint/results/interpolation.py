@@ -10,6 +10,7 @@ STENCILS = ((LOW_ORDER, 2), (6, 4))  # (highest order of the method, number of n
 LARGEST_STENCIL = 6
 LARGEST_TURN = 2.5  # rad, within a stencil: rotation vectors are unique up to pi
 EXTREMES = 0.5 - np.sqrt(1 / 12), 0.5 + np.sqrt(1 / 12)  # of an interval: where the error of a cubic's slope is largest
+APART = 0.5  # of a gap: so far from it is a node that tells how well the nodes of the gap determine the motion in it
 NEAREST = 0.1  # of the largest gap of a stencil: closer nodes amplify round-off
 LINEAR = ("work", "command", "law_state", "load")
 
@@ -86,9 +87,9 @@ def velocity_errors(nodes: Nodes, before: np.ndarray, order: int, jumps: bool) -
     """Return the estimated errors of `interpolated` velocities, m/s, and angular velocities, rad/s, (2, K, nb).
 
     Those between nodes ``before`` (K,) and the next, where the derivative of a cubic polynomial is least accurate. The
-    estimate is the difference from the polynomials through one more node, before or after: the larger difference, or
-    the smaller one where velocities may jump (``jumps``), so that an impact beside the interval does not count. Zero
-    where no node is far enough from the others for this.
+    estimate is the difference from the polynomials through one more node, see `_with_further`: the larger difference of
+    both sides, or the smaller one where velocities may jump (``jumps``), so that an impact beside the interval does not
+    count. Zero where no node is far enough from the others for this.
     """
     t = nodes["t"]
     errors = np.zeros((2, len(before), nodes["position"].shape[1]))
@@ -96,20 +97,33 @@ def velocity_errors(nodes: Nodes, before: np.ndarray, order: int, jumps: bool) -
         times = t[before] + share * (t[before + 1] - t[before])
         used, of_sides = interpolated(nodes, times, order), np.full((2, *errors.shape), np.nan)
         for side in (0, 1):
-            middle = before + side
-            inside = (middle > 0) & (middle < len(t) - 1)
-            middle = np.clip(middle, 1, len(t) - 2)
-            chosen = middle[:, None] + [-1, 0, 1]
-            gaps = np.diff(t[chosen], axis=1)
-            inside &= gaps.min(axis=1) > NEAREST * gaps.max(axis=1)
-            values, slopes = _hermite(t[chosen], times)
+            chosen = _with_further(t, before, side)
+            usable = (chosen[:, 0] >= 0) & (chosen[:, 2] < len(t))
+            gaps = np.diff(t[chosen[usable]], axis=1)
+            usable[usable] = gaps.min(axis=1) > NEAREST * gaps.max(axis=1)
+            if not usable.any():
+                continue
+            chosen, middle = chosen[usable], before[usable] + side
+            values, slopes = _hermite(t[chosen], times[usable])
             r, r_rate = _turns(nodes["quat_wxyz"], nodes["angular_velocity"], middle, chosen)
             v = _sum(slopes, nodes["position"][chosen], nodes["velocity"][chosen])
             w = _angular_velocity(_sum(values, r, r_rate), _sum(slopes, r, r_rate))
-            apart = np.linalg.norm([v - used["velocity"], w - used["angular_velocity"]], axis=-1)
-            of_sides[side][:, inside] = apart[:, inside]
+            misses = [v - used["velocity"][usable], w - used["angular_velocity"][usable]]
+            of_sides[side][:, usable] = np.linalg.norm(misses, axis=-1)
         errors = np.fmax(errors, np.fmin(*of_sides) if jumps else np.fmax(*of_sides))
     return errors
+
+
+def _with_further(t: np.ndarray, before: np.ndarray, side: int) -> np.ndarray:
+    """Return nodes ``before`` (K,), the next ones, and one more: (K, 3), ascending, -1 or T beyond the ends of the run.
+
+    The third is the nearest on a ``side`` (0: before, 1: after) by at least `APART` of the gap: a nearer one knows no
+    more.
+    """
+    apart, after = APART * (t[before + 1] - t[before]), before + 1
+    if side:
+        return np.stack([before, after, np.searchsorted(t, t[after] + apart, side="left")], axis=1)
+    return np.stack([np.searchsorted(t, t[before] - apart, side="right") - 1, before, after], axis=1)
 
 
 def _stencils(before: np.ndarray, count: int, total: int) -> np.ndarray:

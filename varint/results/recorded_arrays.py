@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varint.mechanism.mechanism import Mechanism
+from varint.results.by_name import NamedColumns
 from varint.results.record import Nodes, Record
 
 if TYPE_CHECKING:
     from varint.results.since import Since
 
 
-def _recorded(name: str, doc: str = "See the class.") -> Any:
-    """Return the attribute that is the array ``name`` of the nodes, described by ``doc``."""
-    return property(lambda trajectory: trajectory.nodes[name], doc=doc)
+def _recorded(name: str) -> Any:
+    """Return the attribute that is the array ``name`` of the nodes."""
+    return property(lambda trajectory: trajectory.nodes[name], doc="See the class.")
 
 
 def _of_record(name: str) -> Any:
@@ -63,13 +64,17 @@ class RecordedArrays:
     quat_wxyz = _recorded("quat_wxyz")
     velocity = _recorded("velocity")
     angular_velocity = _recorded("angular_velocity")
-    work = _recorded(
-        "work",
-        "Return the work (T, forces), J, since the start of the run, in the order of ``mechanism.forces``; by name"
-        " `work_by_force`.",
-    )
     command = _recorded("command")
     law_states = _recorded("law_state")
+
+    @property
+    def work(self) -> np.ndarray:
+        """Return the work (T, forces), J, since the start of the run, in the order of ``mechanism.forces``.
+
+        ``work["name"]``, (T,), is that of one force.
+        """
+        mechanism = self.mechanism
+        return NamedColumns.of(self.nodes["work"], lambda name: mechanism.force_index[mechanism.force(name).name])
 
     @property
     def success(self) -> bool:

@@ -63,7 +63,7 @@ class RecordedMotion(RecordedArrays):
     velocity : (T, nb, 3) m/s, world
     angular_velocity : (T, nb, 3) rad/s, body
     load : (T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity; one for all if constant
-    work : (T, forces) J, done by each force since the start of the run; by name `work_by_force`
+    work : (T, forces) J, done by each force since the start of the run; ``work["name"]`` (T,) of one
     command : (T, forces) input of each force, zero where it has none
     law_states : (T, n) states of the laws that have one, in the order of the forces
     newton_iterations, substeps : int

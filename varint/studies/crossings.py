@@ -39,6 +39,16 @@ def crossings(trajectory: Trajectory, of: Crossed, value: float = 0.0, direction
     Raises ArgumentError for an unknown joint, for fewer than two nodes, and where those around a crossing are too far
     apart to know the motion between them: velocities there to 2 % of the largest, by an estimate.
     """
+    before, goal = crossed_gaps(trajectory, of, value, direction)
+    check_known_motion(trajectory, before, "crossings")
+    return solve_crossings(trajectory, of, before, goal)
+
+
+def crossed_gaps(trajectory: Trajectory, of: Crossed, value: float, direction: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nodes (K,) after which ``of`` takes ``value``, and the values (K,) that it takes there, with turns.
+
+    See `crossings`, which has these arguments. Raises ArgumentError for an unknown joint and for fewer than two nodes.
+    """
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     value = finite(value, "value", ArgumentError)
     direction = choice(direction, DIRECTIONS, "direction", ArgumentError)
@@ -49,10 +59,13 @@ def crossings(trajectory: Trajectory, of: Crossed, value: float = 0.0, direction
     level = np.floor(above / period) if period else (above >= 0).astype(float) - 1.0
     change = np.diff(level)
     before = np.flatnonzero(change * direction > 0 if direction else change != 0)
+    return before, value + period * np.maximum(level[before], level[before + 1])
+
+
+def solve_crossings(trajectory: Trajectory, of: Crossed, before: np.ndarray, goal: np.ndarray) -> np.ndarray:
+    """Return the times (K,), s, at which ``of`` takes the values ``goal`` (K,) after the nodes ``before`` (K,)."""
     if not before.size:
         return np.zeros(0)
-    check_known_motion(trajectory, before, "crossings")
-    goal = value + period * np.maximum(level[before], level[before + 1])
 
     def off(times: np.ndarray, goal: np.ndarray) -> np.ndarray:
         chosen, where = np.unique(times, return_inverse=True)

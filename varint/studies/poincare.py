@@ -1,22 +1,27 @@
 """Poincare sections: the states at which a motion goes through a surface."""
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from varint.base.callers import level_of_user
 from varint.base.display import count_text, value_text
-from varint.base.errors import ArgumentError
+from varint.base.errors import ArgumentError, SparseNodesWarning
 from varint.mechanism.driven_coordinate import named_coordinate
 from varint.model.motion import coordinate_units
+from varint.results.gaps import find_unknown_motion
 from varint.runs.trajectory import Trajectory
-from varint.studies.crossings import RISING, Crossed, crossings, observed
+from varint.studies.crossings import RISING, Crossed, crossed_gaps, observed, solve_crossings
 from varint.studies.phase import PhasePortrait, phase_portrait
 from varint.studies.study import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+LEFT_OUT = 0.1  # of the states: more in gaps without a known motion make an error
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +101,24 @@ def poincare_section(
         Joint, or joint and number, of the coordinate that the picture shows with its rate. Where not given, the first
         one that is not ``of``.
 
-    Raises ArgumentError for an unknown joint, where the value is never taken, and where nodes are too far apart.
+    States between nodes that are too far apart to know the motion there are left out, with a SparseNodesWarning, where
+    these are at most a tenth of all.
+
+    Raises ArgumentError for an unknown joint, where the value is never taken, and where nodes are too far apart around
+    more states than that.
     """
-    times = crossings(trajectory, of, value, direction)
+    before, goal = crossed_gaps(trajectory, of, value, direction)
+    unknown, sentence = find_unknown_motion(trajectory, before)
+    if unknown.sum() > LEFT_OUT * len(before):
+        raise ArgumentError(f"crossings: {sentence}")
+    times = solve_crossings(trajectory, of, before[~unknown], goal[~unknown])
     name = getattr(of, "__name__", "of") if callable(of) else value_text(of)
+    if unknown.any():
+        warnings.warn(
+            f"{unknown.sum()} of the {len(before)} states of the section {name} = {value:g} are left out: {sentence}",
+            SparseNodesWarning,
+            stacklevel=level_of_user(),
+        )
     if not times.size:
         seen = observed(trajectory, of)
         way = {1: ", rising", -1: ", falling"}.get(direction, "")
