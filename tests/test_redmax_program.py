@@ -67,3 +67,6 @@ def test_without_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "clarabel", None)
     with pytest.raises(vi.ArgumentError, match=r'need the package clarabel: pip install "varint-dynamics\[contact\]"'):
         vi.redmax.simulate(mechanism, 1.0, dt=0.1, integrator="euler")
+    friction = vi.JointCoulombFriction("rubs", joint="joint 1", coefficient=0.2, radius=0.05)
+    run = vi.redmax.simulate(plain.with_forces(add=friction), 0.5, dt=0.01, integrator="euler")
+    assert run.dissipated["rubs"][-1] > 0.01

@@ -223,6 +223,13 @@ def rare_measures_and_sliding_friction() -> None:
 
 
 @kind
+def friction_of_joints() -> None:
+    rub = vi.JointCoulombFriction("rub", joint="hinge", coefficient=0.2, radius=0.05)
+    mechanism = _rig(rub)
+    _asked(vi.simulate(mechanism, 5 * DT, DT, state=mechanism.state(rates={"hinge": 5.0})))
+
+
+@kind
 def friction_and_contacts() -> None:
     if importlib.util.find_spec("clarabel") is None:
         return

@@ -23,11 +23,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.base.distribution import install_command
 from varint.base.errors import ArgumentError
 from varint.methods.reduced.bearing_friction import JointFrictions
 from varint.methods.reduced.equations import Equations
 from varint.methods.reduced.ground import Ground
-from varint.methods.reduced.program import MET, Elimination, Infeasible, NotSolved, eliminate, solve_program
+from varint.methods.reduced.program import MET, Elimination, Infeasible, NotSolved, eliminate, has_solver, solve_program
 from varint.methods.reduced.recursions.cones import SOLVED, Cones, room, solve_cones
 from varint.methods.reduced.saddle import REDUNDANT, LinearStep, solve_saddle
 from varint.step.limits.parts import one_sided
@@ -328,6 +329,12 @@ class ContactProblem:
         """Fill ``cones.z`` from the solutions of convex programs, with bounds of the friction by the one before."""
         along, count = self.rows.by_rates[self.kept], len(self.normals)
         normals, bound, impulse = along[:count], self.bound[self.normals], self.cones.z
+        if not has_solver():
+            labels = ", ".join(self.contacts.frictions.labels)
+            raise Blocked(
+                f"the friction of {labels} was not found to more than {missed:.1g} of the step, and the package clarabel,"
+                f" which gives other starts, is missing: {install_command('contact')}"
+            )
         ends = list(itertools.pairwise(self.first))
         bounds = self.bounds(start)
         for _ in range(MANY_PASSES):

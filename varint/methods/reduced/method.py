@@ -34,7 +34,7 @@ from varint.methods.reduced.start import check_reduced_stops, start_of
 from varint.methods.reduced.states import ReducedState, maximal_state
 from varint.methods.reduced.trajectory import ReducedTrajectory
 from varint.model.bounds import bounded
-from varint.model.known_forces import USES, Use, is_impulsive, refuse
+from varint.model.known_forces import USES, Use, is_contact, is_hard, refuse
 from varint.model.state import State
 from varint.results.contact_forces import check_depth
 from varint.results.dissipation import AmplifiedError, ranges_of
@@ -175,7 +175,8 @@ class Reduced(Method):
         motions = prescribed_motions(mechanism, span)
         moved = _moved(problem, span)
         refuse(mechanism, self.use)
-        if kind.contacts and any(is_impulsive(mechanism, force) for force in mechanism.forces):
+        pushed = (has(mechanism, force) for force in mechanism.forces for has in (is_hard, is_contact))
+        if kind.contacts and any(pushed):
             load_solver()  # a package that may be missing: before anything is written
         acting = steps, dt or problem.duration, problem.force, problem.torque, motions
         equations = Equations(

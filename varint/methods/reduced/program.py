@@ -8,6 +8,7 @@ its exact cone. The equations are eliminated first, v = p + E y with E^T A E = 1
 of a point onto a convex set, is solved by Clarabel's interior-point method.
 """
 
+import importlib.util
 from types import ModuleType
 from typing import NamedTuple
 
@@ -49,10 +50,15 @@ def load_solver() -> ModuleType:
         import clarabel
     except ImportError:
         raise ArgumentError(
-            "hard stops, joint friction and hard contacts with integrator='euler' need the package clarabel:"
+            "hard stops and hard contacts with integrator='euler' need the package clarabel:"
             f" {install_command('contact')}"
         ) from None
     return clarabel
+
+
+def has_solver() -> bool:
+    """Return whether the solver's package is there."""
+    return importlib.util.find_spec("clarabel") is not None
 
 
 def solve_program(step: LinearStep, N: np.ndarray, n: np.ndarray, cones: list[tuple[float, np.ndarray]]) -> Solution:
