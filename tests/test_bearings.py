@@ -4,6 +4,7 @@ import contextlib
 
 import numpy as np
 import pytest
+from random_mechanisms import random_tree, random_velocity_state
 from scipy.integrate import solve_ivp
 
 import varint as vi
@@ -161,6 +162,28 @@ def test_a_four_bar_agrees_with_reduced_coordinates_and_sticks():
     assert run.kinetic[-1] < 1e-25
     assert np.abs(run.energy_balance).max() < 0.01 * run.kinetic.max()
     assert not run.unresolved.size
+
+
+def test_hinges_in_space_agree_with_reduced_coordinates():
+    """Loads of all directions and moments: order 2, and the friction of each joint as in the other formulation."""
+    rng = np.random.default_rng(4)
+    plain = random_tree(rng, 3, ("Revolute", "Prismatic"))
+    rubs = [
+        friction(joint.name, coefficient=rng.uniform(0.05, 0.3), radius=0.1, length=0.3, around=15)
+        for joint in plain.joints
+    ]
+    mechanism = vi.Mechanism("tree", plain.bodies, plain.joints, forces=rubs)
+    start = random_velocity_state(rng, mechanism)
+    coarse, fine, finer = (vi.simulate(mechanism, 0.2, 0.01 / k, every=k, state=start) for k in (1, 2, 4))
+    change = [np.abs(b.position - a.position).max() for a, b in ((coarse, fine), (fine, finer))]
+    assert np.log2(change[0] / change[1]) == pytest.approx(2.0, abs=0.05)
+    one, two = (
+        vi.redmax.simulate(mechanism, 0.2, dt=0.01 / k, integrator="euler", every=k, state=start) for k in (16, 32)
+    )
+    assert finer.position == pytest.approx(2.0 * two.position - one.position, abs=4e-6)
+    for joint in plain.joints:
+        limit = 2.0 * two.dissipated[joint.name] - one.dissipated[joint.name]
+        assert finer.dissipated[joint.name][-1] == pytest.approx(limit[-1], rel=1e-3)
 
 
 def test_a_motor_drives_a_four_bar_against_its_friction():

@@ -332,8 +332,8 @@ class ContactProblem:
         if not has_solver():
             labels = ", ".join(self.contacts.frictions.labels)
             raise Blocked(
-                f"the friction of {labels} was not found to more than {missed:.1g} of the step, and the package clarabel,"
-                f" which gives other starts, is missing: {install_command('contact')}"
+                f"the friction of {labels} was not found to more than {missed:.1g} of the step, and the package"
+                f" clarabel, which gives other starts, is missing: {install_command('contact')}"
             )
         ends = list(itertools.pairwise(self.first))
         bounds = self.bounds(start)

@@ -5,10 +5,19 @@ import math
 from varint.base.numba import indirect, njit
 from varint.step.bearings.rows import WHAT, begin_bearings, turn_round
 from varint.step.dense import copy_motions
-from varint.step.newton import CONVERGED, NOT_CONVERGED, solve_step
+from varint.step.newton import (
+    CONVERGED,
+    NOT_CONVERGED,
+    add_multipliers,
+    evaluate_step,
+    move_velocities,
+    newton_increment,
+    solve_step,
+)
 from varint.step.plan import Plan, Workspace
 
 ROUNDS = 4  # in which bearings may be found to turn round
+SETTLING = 20  # increments in which modes of bearings may change
 SHARES = 10  # in which friction grows where a step is not solved otherwise
 
 
@@ -23,8 +32,9 @@ def solve_bearings(
     begin_bearings(plan, ws, start)
     count = 0
     for _ in range(ROUNDS):
-        status, iterations, upper = _attempt(plan, ws, start, h, tol, further, missed)
-        count += iterations
+        settling = _settle(plan, ws, start, h) if _any_chooses(plan, ws) else 0
+        status, iterations, upper = _attempt(plan, ws, start, h, tol, further, math.inf if settling else missed)
+        count += settling + iterations
         if status != CONVERGED:
             break
         if not _any_turned(plan, ws):
@@ -44,6 +54,47 @@ def solve_bearings(
         if share == 0 and status == CONVERGED:
             break
     return status, count, upper
+
+
+@njit
+def _any_chooses(plan, ws):
+    """Return whether the law has to choose what a bearing does in the step."""
+    for n in range(plan.bearings.row.size):
+        if ws.bearings.low[n] != ws.bearings.high[n]:
+            return True
+    return False
+
+
+@njit
+def _settle(plan, ws, start, h):
+    """Take full increments of Newton's method until bearings keep their modes; return how many.
+
+    A search along increments, as `newton.solve_step` has it, ends where many bearings change their modes at once. In
+    ``ws.velocity`` (nb, 6), ``ws.multiplier`` (nr,), which are those at the start again where it does not settle.
+    """
+    work, end = ws.bearings, 1 - start
+    copy_motions(ws.velocity, work.body)
+    for r in range(ws.multiplier.size):
+        work.right[r] = ws.multiplier[r]
+    merit = evaluate_step(plan, ws, start, end, h, start, math.inf)[0]
+    for count in range(1, SETTLING + 1):
+        for n in range(plan.bearings.row.size):
+            work.kept_mode[n] = work.mode[n]
+        increment = newton_increment(plan, ws, end, h, start, False) if math.isfinite(merit) else math.nan
+        if not math.isfinite(increment):
+            break
+        copy_motions(ws.velocity, ws.base)
+        move_velocities(ws.base, ws.velocity, 1.0, ws.increment_body)
+        add_multipliers(ws.multiplier, 1.0, ws.increment_row)
+        merit, same = evaluate_step(plan, ws, start, end, h, start, increment)[0], True
+        for n in range(plan.bearings.row.size):
+            same = same and work.mode[n] == work.kept_mode[n]
+        if same and math.isfinite(merit):
+            return count
+    copy_motions(work.body, ws.velocity)
+    for r in range(ws.multiplier.size):
+        ws.multiplier[r] = work.right[r]
+    return SETTLING
 
 
 @njit
