@@ -158,7 +158,7 @@ def test_a_four_bar_agrees_with_reduced_coordinates_and_sticks():
     assert np.abs(2.0 * two - one - limit).max() < 3e-4  # euler is of order one: extrapolated
     run = vi.simulate(mechanism, 6.0, 0.01)
     taken = np.array([run.dissipated[pin.name] for pin in mechanism.joints])
-    assert np.diff(taken).min() > -1e-4 * taken.max()  # a step in which a joint turns back
+    assert np.diff(taken).min() > -5e-4 * taken.max()  # a step in which joints turn back, and may share it otherwise
     assert run.kinetic[-1] < 1e-25
     assert np.abs(run.energy_balance).max() < 0.01 * run.kinetic.max()
     assert not run.unresolved.size

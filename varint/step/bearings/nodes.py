@@ -5,11 +5,10 @@ At a given pose all but what sticks, and on which sides contact points bear, is 
 friction of the bearings in their rows. ``pose``: number of the pose of the node.
 """
 
-import math
-
 from varint.base.numba import Float2, indirect, natural, njit
 from varint.step.bearings.rows import (
     AT_REST,
+    HELD,
     HIGH,
     LOW,
     SLOW,
@@ -169,7 +168,7 @@ def project_bearings(plan: Plan, ws: Workspace, pose: int) -> None:
     _begin(plan, ws, pose)
     for n in range(plan.bearings.row.size):
         if work.slip[n] == 0.0:
-            work.low[n], work.high[n] = -math.inf, math.inf
+            work.low[n], work.high[n] = -HELD, HELD
     _solve(plan, ws, pose)
     turned = False
     for n in range(plan.bearings.row.size):

@@ -28,6 +28,7 @@ from varint.step.plan import Plan, Workspace
 from varint.step.sizes import length_unit
 
 LOW, STUCK, HIGH, AT_REST = -1, 0, 1, 2  # AT_REST: held by a constraint or a limit, which take all of the load
+HELD = 1e300  # bound of a bearing that does not slip whatever its load is
 SLOW = 1e-7  # rad/s or, times `length_unit`, m/s: a start that is no faster rests
 STOPPED = 0.5  # of the slip before a step: what is left of one that friction all but stops
 ROUND_OFF = 1e-14  # of a load

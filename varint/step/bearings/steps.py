@@ -3,10 +3,11 @@
 import math
 
 from varint.base.numba import indirect, njit
-from varint.step.bearings.rows import WHAT, begin_bearings, turn_round
+from varint.step.bearings.rows import HELD, WHAT, begin_bearings, turn_round
 from varint.step.dense import copy_motions
 from varint.step.newton import (
     CONVERGED,
+    EPSILON,
     NOT_CONVERGED,
     add_multipliers,
     evaluate_step,
@@ -32,9 +33,8 @@ def solve_bearings(
     begin_bearings(plan, ws, start)
     count = 0
     for _ in range(ROUNDS):
-        settling = _settle(plan, ws, start, h) if _any_chooses(plan, ws) else 0
-        status, iterations, upper = _attempt(plan, ws, start, h, tol, further, math.inf if settling else missed)
-        count += settling + iterations
+        status, iterations, upper = _attempt(plan, ws, start, h, tol, further, missed)
+        count += iterations
         if status != CONVERGED:
             break
         if not _any_turned(plan, ws):
@@ -43,7 +43,7 @@ def solve_bearings(
     status = NOT_CONVERGED
     # one that slid may stop at once, as a drawer that jams: from all that stick, and then from no friction at all
     for share in range(-1, SHARES + 1):
-        bound = math.inf if share < 0 else (1.0 if share == 0 else share / SHARES)
+        bound = HELD if share < 0 else (1.0 if share == 0 else share / SHARES)
         for n in range(plan.bearings.row.size):
             ws.bearings.low[n], ws.bearings.high[n] = -bound, bound
         if share < 0 or status != CONVERGED:
@@ -66,18 +66,20 @@ def _any_chooses(plan, ws):
 
 
 @njit
-def _settle(plan, ws, start, h):
-    """Take full increments of Newton's method until bearings keep their modes; return how many.
+def _settle(plan, ws, start, h, tol):
+    """Solve a step by full increments of Newton's method, in which bearings may change; return (status, iterations).
 
     A search along increments, as `newton.solve_step` has it, ends where many bearings change their modes at once. In
     ``ws.velocity`` (nb, 6), ``ws.multiplier`` (nr,), which are those at the start again where it does not settle.
+    ``tol``: m/s, of residuals from which on one more increment leaves round-off.
     """
-    work, end = ws.bearings, 1 - start
+    work, end, same = ws.bearings, 1 - start, True
     copy_motions(ws.velocity, work.body)
     for r in range(ws.multiplier.size):
         work.right[r] = ws.multiplier[r]
-    merit = evaluate_step(plan, ws, start, end, h, start, math.inf)[0]
+    merit, worst, _, size = evaluate_step(plan, ws, start, end, h, start, math.inf)
     for count in range(1, SETTLING + 1):
+        close = same and worst <= max(tol, 8.0 * EPSILON * size)
         for n in range(plan.bearings.row.size):
             work.kept_mode[n] = work.mode[n]
         increment = newton_increment(plan, ws, end, h, start, False) if math.isfinite(merit) else math.nan
@@ -86,21 +88,27 @@ def _settle(plan, ws, start, h):
         copy_motions(ws.velocity, ws.base)
         move_velocities(ws.base, ws.velocity, 1.0, ws.increment_body)
         add_multipliers(ws.multiplier, 1.0, ws.increment_row)
-        merit, same = evaluate_step(plan, ws, start, end, h, start, increment)[0], True
+        (merit, worst, _, size), same = evaluate_step(plan, ws, start, end, h, start, increment), True
         for n in range(plan.bearings.row.size):
             same = same and work.mode[n] == work.kept_mode[n]
-        if same and math.isfinite(merit):
-            return count
+        if close and same and math.isfinite(merit):
+            return CONVERGED, count
     copy_motions(work.body, ws.velocity)
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = work.right[r]
-    return SETTLING
+    return NOT_CONVERGED, SETTLING
 
 
 @njit
 def _attempt(plan, ws, start, h, tol, further, missed):
-    """Do `newton.solve_step` from the iterate at hand with the bounds of friction at hand."""
-    return solve_step(plan, ws, start, 1 - start, h, tol, further, False, missed)
+    """Solve a step as `newton.solve_step` from the iterate at hand with the bounds of friction at hand."""
+    count = 0
+    if _any_chooses(plan, ws):
+        status, count = _settle(plan, ws, start, h, tol)
+        if status == CONVERGED:
+            return status, count, start
+    status, iterations, upper = solve_step(plan, ws, start, 1 - start, h, tol, further, False, missed)
+    return status, count + iterations, upper
 
 
 @njit
