@@ -85,6 +85,7 @@ def bordered(solve):
         takes. Also writes ``border.column_body``, ``border.column_row``.
         """
         n, body, row = border.count[0], border.column_body, border.column_row
+        loads = border.first_row.size > 0
         for c in range(n):
             body[:] = 0.0
             row[:] = 0.0
@@ -92,7 +93,8 @@ def bordered(solve):
             solve(plan, ws, step, scratch, body, row)
             for r in range(n):
                 border.block[r * n + c] += rate_along(border, border.lower, r, body)
-                for k in range(border.by_row.shape[1] if border.first_row.size else 0):
+            for r in range(n if loads else 0):
+                for k in range(border.by_row.shape[1]):
                     border.block[r * n + c] += border.by_row[r, k] * row[border.first_row[r] + k]
 
     @njit
@@ -140,7 +142,8 @@ def solve_border(
         pivoted_lu_factor(border.block, n, border.order, y)
     for r in range(n):
         y[r] = border.given[r] - rate_along(border, border.lower, r, body)
-        for k in range(border.by_row.shape[1] if border.first_row.size else 0):
+    for r in range(n if border.first_row.size > 0 else 0):
+        for k in range(border.by_row.shape[1]):
             y[r] -= border.by_row[r, k] * row[border.first_row[r] + k]
     pivoted_lu_solve(border.block, n, border.order, y)
     _complete(plan, ws, border, step, border, body, row)
