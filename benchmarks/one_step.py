@@ -50,7 +50,8 @@ GROUPS = {  # files whose functions one step alone may call, and why
     "elimination": (
         "one scalar of the step of order 2 is a block q x q of collocation",
         ("ldu.py", "closure_nodes.py", "border.py", "dense.py", "lane_picks.py", "collocation/elimination.py",
-         "collocation/closures.py", "collocation/effort_blocks.py", "collocation/transposed.py"),
+         "collocation/closures.py", "collocation/idle_rows.py", "collocation/effort_blocks.py",
+         "collocation/transposed.py"),
     ),
     "rates and flows over a step": (
         "rows of rates and internal variables have a value over a step by its scheme alone; both call their kinds",
@@ -72,7 +73,8 @@ FILES = {  # role: its files
     "prescribed motions": ("constraints.py",),
     "hard limits": ("limits/", "events.py", "one_sided.py", "collocation/stops.py",
                     "collocation/gap_polynomials.py"),
-    "contacts": ("contacts/", "collocation/contacts.py", "collocation/friction.py", "collocation/slips.py"),
+    "contacts": ("contacts/", "collocation/contacts.py", "collocation/facing.py",
+                 "collocation/friction.py", "collocation/slips.py"),
     "bearings": ("bearings/",),
     "meshes": ("meshes/",),
 }  # fmt: skip

@@ -343,7 +343,7 @@ USES = {
     "collocation steps": Use(
         "`vi.Lobatto`",
         "collocation steps",
-        ("mesh", "impulses", "shapes", "mass around", "soft events"),
+        ("mesh", "impulses", "resists", "rims", "mass around", "soft events"),
     ),
     "contact steps": Use(
         '`vi.redmax.simulate(integrator="euler")`', "steps of this integrator", ("mesh", "shapes", "soft")

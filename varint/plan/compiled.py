@@ -131,6 +131,10 @@ class Compiled(Shown):
         How many forces the description has, those without an element among them.
     contact_rows : (nk, 3) int
         Rows of each contact with a plane, along its normal and across it; -1 for none, as in all plans but `apart`.
+    pair_rows : (places, 3) int
+        The same of the places for contacts of shapes, which have them while they are closed; empty but in `apart`.
+    place_of : (places, 3) int
+        Element, and slots of ``body`` and ``other``, of the contacts of each place.
     welds : WeldTable, optional
         Where all bodies of the description are on those of the kernel. ``slot`` is then of these as well, nb where the
         world carries a body, and ``order`` has the bodies that carry.
@@ -150,6 +154,8 @@ class Compiled(Shown):
     euler_angles: tuple[EulerAngle, ...]
     forces: int
     contact_rows: np.ndarray
+    pair_rows: np.ndarray
+    place_of: np.ndarray
     welds: WeldTable | None = None
 
     @property
@@ -328,14 +334,21 @@ def _compile(
     contact_rows = np.full((len(roles.contact_rows), 3), -1)
     for k, rows_of_contact in enumerate(roles.contact_rows):
         contact_rows[k, : len(rows_of_contact)] = [frame.row_of[m] for m in rows_of_contact]
+    numbered = zip(roles.pairs, roles.pair_rows, strict=False)  # no rows but in `apart`
+    of_places = [(e, each, rows) for (e, each), places in numbered for rows in places]
+    pair_rows, number = np.full((len(of_places), 3), -1), {**structure.body_index, WORLD: -1}
+    for k, (_, _, rows_of_place) in enumerate(of_places):
+        pair_rows[k, : len(rows_of_place)] = [frame.row_of[m] for m in rows_of_place]
+    place_of = [(e, slot[number[each.body]], slot[number[each.other]]) for e, each, _ in of_places]
+    of_contacts = contact_rows, pair_rows, np.reshape(place_of, (-1, 3)).astype(np.int64)
     if welds is None:
-        counts = forces, contact_rows
+        counts = forces, *of_contacts
         return Compiled(plan, topology, order, slot[:nb], numbers, length, functions, *of_start, *counts)
     table = welds.table(full, slot)
     order = np.array([full.body_index[structure.bodies[i].name] for i in order])
     numbers = np.append(welds.joints, -1)[numbers]
     return Compiled(
-        plan, topology, order, table.slot, numbers, length, functions, *of_start, forces, contact_rows, table
+        plan, topology, order, table.slot, numbers, length, functions, *of_start, forces, *of_contacts, table
     )
 
 

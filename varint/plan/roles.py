@@ -15,9 +15,11 @@ from varint.model.body import WORLD
 from varint.model.forces.base import BearingFriction, BodyContact, BodyLoad, Constraint, Effort, Element, PlaneContact
 from varint.model.forces.path import PathInertia
 from varint.model.structure import Structure
+from varint.plan.shape_table import slots_between
 
 ELEMENT = (*3 * (MiddleDisplacement.kind,), *3 * (RotationComponent.kind,))  # measures of an element of a beam
 FRICTION_ROWS = 2  # of two bodies that slide on each other: along the surface
+MOST_PLACES = 12  # contacts of two bodies that have rows at once; others that touch then are redundant, or not solved
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,8 @@ class Roles:
         Friction of joints of one coordinate from their load.
     bearing_rows : list of int
         Measure in no sum that stands for the row of each: the coordinate of its joint.
+    pair_rows : list of list of list of int
+        Measures in no sum for the rows of contacts of shapes, of each pair of bodies: of each place for a contact.
     with_row : list of int
         Measures with a row in Newton's system: those between two bodies, in sums of several, of constraints, of limits.
     plain : list of int
@@ -80,6 +84,7 @@ class Roles:
     bearings: list[tuple[int, BearingFriction]]
     bearing_rows: list[int]
     contact_rows: list[list[int]]
+    pair_rows: list[list[list[int]]]
     ends: list[tuple[int, int]]
     with_row: list[int]
     plain: list[int]
@@ -134,12 +139,8 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]], touching:
     bearing_rows = list(range(len(measures), len(measures) + len(bearings)))
     measures += [element.measure for _, element in bearings if element.measure is not None]
     contacts = [(e, element) for e, element in numbered if isinstance(element, PlaneContact)]
-    contact_rows: list[list[int]] = []
-    for _, contact in contacts if touching else ():
-        count = 1 + FRICTION_ROWS * (contact.friction > 0.0)  # their gradients follow from the contact
-        for height in contact.heights:
-            contact_rows.append([len(measures) + k for k in range(count)])
-            measures.extend(count * [height])
+    pairs = [(e, element) for e, element in numbered if isinstance(element, BodyContact)]
+    contact_rows, pair_rows = _contact_rows(measures, contacts, pairs) if touching else ([], [])
     number = {**structure.body_index, WORLD: -1}
     ends = [(number[measure.body_a], number[measure.body_b]) for measure in measures]
     needed = {m for group_measures in sums if len(group_measures) > 1 for m in group_measures}
@@ -147,7 +148,8 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]], touching:
     for s, group in enumerate(groups.values()):
         if any(element.terms for _, element in group):
             needed.add(sums[s][0])
-    needed |= {m for rows in contact_rows for m in rows} | set(bearing_rows)
+    of_pairs = (place for places in pair_rows for place in places)
+    needed |= {m for rows in (*contact_rows, *of_pairs) for m in rows} | set(bearing_rows)
     beams = _beams(measures, sums[: len(groups)])
     needed |= {sums[s][0] for first in beams for s in range(first, first + len(ELEMENT))}
     compliant = [s for s, group in enumerate(groups.values()) if any(element.compliant for _, element in group)]
@@ -166,11 +168,12 @@ def find_roles(structure: Structure, parts: list[tuple[int, Element]], touching:
         constraints=constraints,
         loads=loads,
         contacts=contacts,
-        pairs=[(e, element) for e, element in numbered if isinstance(element, BodyContact)],
+        pairs=pairs,
         load_rows=load_rows,
         bearings=bearings,
         bearing_rows=bearing_rows,
         contact_rows=contact_rows,
+        pair_rows=pair_rows,
         ends=ends,
         with_row=[m for m, pair in enumerate(ends) if m not in joined and (-1 not in pair or m in needed)],
         plain=[
@@ -190,6 +193,30 @@ def _bearings(elements: list[tuple[int, Element]]) -> list[tuple[int, BearingFri
     """Return the friction of joints of one coordinate from their load, with the numbers of its elements."""
     frictions = [(e, element) for e, element in elements if isinstance(element, BearingFriction)]
     return [(e, friction) for e, friction in frictions if friction.measure is not None]
+
+
+def _contact_rows(
+    measures: list[Measure],
+    contacts: list[tuple[int, PlaneContact]],
+    pairs: list[tuple[int, BodyContact]],
+) -> tuple[list[list[int]], list[list[list[int]]]]:
+    """Return `contact_rows` and `pair_rows` of `Roles`; append their measures to ``measures``.
+
+    Gradients of these rows follow from the contacts.
+    """
+    contact_rows: list[list[int]] = []
+    for _, contact in contacts:
+        count = 1 + FRICTION_ROWS * (contact.friction > 0.0)
+        for height in contact.heights:
+            contact_rows.append([len(measures) + k for k in range(count)])
+            measures.extend(count * [height])
+    pair_rows: list[list[list[int]]] = []
+    for _, pair in pairs:
+        count = 1 + FRICTION_ROWS * (pair.friction > 0.0)
+        places, first = slots_between(pair.shapes, pair.other_shapes, MOST_PLACES), len(measures)
+        pair_rows.append([list(range(first + k * count, first + (k + 1) * count)) for k in range(places)])
+        measures.extend(places * count * [pair.apart])
+    return contact_rows, pair_rows
 
 
 def _numbered(elements: list[tuple[int, Element]]) -> tuple[list[int], list[tuple[int, Element]]]:

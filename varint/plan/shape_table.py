@@ -124,6 +124,17 @@ class _Rows:
             self.inward[0, 0] = across / np.linalg.norm(across)
 
 
+def slots_between(shapes: Sequence[CollisionShape], others: Sequence[CollisionShape], most: int) -> int:
+    """Return how many pairs of features two bodies of these shapes have slots for, at most ``most``."""
+    one, other = parts_of(0, shapes), parts_of(1, others)
+    if len(one) * len(other) >= most:
+        return most
+    table = shape_table([*one, *other])
+    if np.array_equal(np.diff(table.first_vertex), [1, 1]):
+        return 1  # two balls
+    return min(most, sum(most_features(table, a, len(one) + b) for a in range(len(one)) for b in range(len(other))))
+
+
 def most_features(shapes: ShapeTable, a: int, b: int) -> int:
     """Return the number of pairs of features that a patch between two shapes can have, with a reserve."""
     if {PLANE, HOLLOW} & {shapes.kind[a], shapes.kind[b]}:

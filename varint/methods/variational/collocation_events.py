@@ -13,9 +13,11 @@ import numpy as np
 
 from varint.base.numba import STATE, role_arrays, spans_of, word_of
 from varint.step.collocation.contacts import (
+    KINDS,
     LETS_GO,
     SLIPS,
     STICKS,
+    TURNS,
     change_contact,
     contact_changes,
     contact_gap_and_rate,
@@ -23,7 +25,16 @@ from varint.step.collocation.contacts import (
     meets_contacts,
     note_slips,
     place_contacts,
+    settle_landed,
     settle_states,
+)
+from varint.step.collocation.facing import (
+    begin_facing,
+    faces,
+    look_at_faces,
+    renew_features,
+    share_of_part,
+    turn_features,
 )
 from varint.step.collocation.gap_polynomials import UNRESOLVED, WHOLE
 from varint.step.collocation.records import NodeWorkspace
@@ -31,6 +42,7 @@ from varint.step.collocation.stops import (
     STOPS,
     TRIAL,
     StopWatch,
+    energies_at,
     gap_and_rate,
     keep_start,
     keep_trial,
@@ -68,14 +80,19 @@ MOST_LOOKS = 20  # parts of a step that are cut where its polynomials show an ev
 MOST_PIECES = 1000  # parts of a step that are done: more are a search that does not end
 PULLS_SEEN = 3  # those of them that are cut where a closed stop may pull: it then does so from their start on
 LAST_SHARE = 1e-9  # of a step: where a slip ends within it the contact sticks
+SOON = 1e-6  # of a step: other features that face each other within it are taken at the end of a part of this size
+LEAST = 1e-12  # of a step: over a shorter part the round-off of poses is a speed
+SAME_ENERGY = 1e-9  # of the kinetic energy: less of it may come or go without work in an event, ...
+SHORT_ENERGY = 1e-5  # ... or in a part of a step that is shorter than `SOON`
 END = 1e-14  # share of a step that counts as none
 CALLED = (  # compiled before the first step
     keep_start, meets_stops, lets_go, show_at, take_momenta, gap_and_rate, keep_trial, place_stops, find_pushes,
-    accelerate_node,
+    accelerate_node, energies_at,
 )  # fmt: skip
+OF_SHAPES = begin_facing, share_of_part, look_at_faces, faces, renew_features, turn_features
 OF_CONTACTS = (
     place_contacts, meets_contacts, contact_changes, margin_of_contacts, change_contact, contact_gap_and_rate,
-    settle_states, note_slips, take_closed,
+    settle_landed, settle_states, note_slips, take_closed,
 )  # fmt: skip
 
 
@@ -89,7 +106,8 @@ def watch_stops(
     contacts = plan.contacts.body.size > 0
     if not (plan.limits.measure.size or contacts):
         return None
-    for function in CALLED + OF_CONTACTS * contacts:
+    shapes = plan.contacts.pair_shape.size > 0
+    for function in CALLED + OF_CONTACTS * contacts + OF_SHAPES * shapes:
         function.prepare()
     spans, words = spans_of((array, False) for _, array in arrays)
     nb, ne = plan.bodies.mass.size, plan.elements.force.size
@@ -169,12 +187,15 @@ class Bracket(NamedTuple):
         """Return the share to try next: the zero of the line through both ends."""
         if self.low_margin <= 0.0:
             return 0.5 * self.high
+        if self.kind == TURNS:  # no more is known than before or after
+            return 0.5 * (self.low + self.high)
         return self.low + (self.high - self.low) * self.low_margin / (self.low_margin - self.high_margin)
 
     @property
     def is_used_up(self) -> bool:
         """Return whether further trials would not help."""
-        return self.trials > SEARCH or self.high - self.low < SAME
+        soon = self.kind == TURNS and self.high < SOON
+        return soon or self.trials > SEARCH or self.high - self.low < SAME
 
 
 class PartedStep:
@@ -189,7 +210,12 @@ class PartedStep:
         self.arrays = [array for _, array in role_arrays(march.work, STATE)]
         self.kept = [np.empty_like(array) for array in self.arrays]
         self.touches = self.plan.contacts.body.size > 0
+        self.has_shapes = self.plan.contacts.pair_shape.size > 0
         self.part = 1.0  # the share of the step that was solved last, at whose ends ``watch.inputs`` are
+        self.works = np.zeros(self.plan.elements.force.size)
+        self.before = (0.0, 0.0)  # `_energies` at the start of the part
+        self.changes, self.most_changes = 0, MOST_CHANGES + KINDS * self.plan.contacts.body.size
+        self.is_lost = False  # whether the events of the step follow one another without end, or are not told apart
         self.bracket: Bracket | None = None
         self.event: Bracket | None = None  # the one whose event acts next
 
@@ -211,23 +237,26 @@ class PartedStep:
         # shares of the step: done, the bound of a part after failures, the part that is tried
         done, size, part = 0.0, 1.0, 1.0
         tried, looks, pieces = 0, 0, 0  # trials of a part, parts cut where an event was seen, parts that are done
-        search = self.search
+        search, farthest = self.search, self._farthest(1.0)
         self._keep()
         while done < 1.0:
             longest_share = self.march.longest_share
-            longest = min(size, 1.0 - done, longest_share)
+            longest = min(size, 1.0 - done, longest_share, farthest)
             part = min(part, longest)
             status, seen, expected = self._try(done, part)
             tried += 1
             most = MOST_LOOKS if expected >= 0.0 else PULLS_SEEN if search.changes[0] < MOST_CHANGES else 0
-            if status == CONVERGED and seen < WHOLE and looks < most:
+            short = part * seen < (LEAST if expected >= 0.0 else SOON)
+            if status == CONVERGED and seen < WHOLE and looks < most and not short:
                 self._back()
                 search.limit[0], part, looks, self.bracket = -1, part * seen, looks + 1, None
                 continue
+            if status == CONVERGED and seen < WHOLE and expected >= 0.0:
+                return False  # a gap closes within the part, however short
             verdict, least = self._judge(part, longest, expected) if status == CONVERGED else (ACCEPTED, part)
             if status == CONVERGED and self.touches:
                 verdict, least = self._judge_contacts(part, longest, verdict, least)
-            if tried > MOST_TRIALS or pieces > MOST_PIECES:
+            if tried > MOST_TRIALS or pieces > MOST_PIECES or self.is_lost:
                 return False
             if status != CONVERGED:
                 self._back()
@@ -253,17 +282,34 @@ class PartedStep:
                     self._keep()
                     if contact >= 0 and not self.ws.contacts.closed[contact]:
                         least = 0.5 * part  # the same part would close it again
+                elif self.has_shapes and search.limit[0] < 0 and self.bracket is None:
+                    size = least  # shapes met by features without a slot: longer parts would show it again
                 part = least
             else:
+                if part < LEAST and done + part < 1.0 - END:
+                    return False
+                judged = part < SOON and done + part < 1.0 - END
                 done = 1.0 if done + part > 1.0 - END else done + part
                 self._show(0)
+                if judged and not self._keeps(self.before, SHORT_ENERGY):
+                    return False
                 if search.limit[0] >= 0 or self.event is not None:
                     self._act(True)
                     size = 1.0
+                if self.has_shapes and done < 1.0:
+                    size = min(1.0, 2.0 * size)
+                    renew_features(self.plan, self.ws, self.march.work, 0, self.width * self.march.dt * (1.0 - done))
+                    farthest = self._farthest(1.0 - done)
                 self._keep()
                 part, tried, pieces, looks = 1.0, 0, pieces + 1, 0
         self.counts[1] += pieces - 1
         return True
+
+    def _farthest(self, left: float) -> float:
+        """Return the share of the step, of which so much is ``left``, in which shapes that could meet move little."""
+        if not self.has_shapes:
+            return 1.0
+        return left * share_of_part(self.plan, self.ws, self.march.work, self.width * self.march.dt * left)
 
     def _try(self, done: float, part: float) -> tuple[int, float, float]:
         """Solve a part from ``done`` on, both shares of the step; return the status and `meets_stops`' shares of it."""
@@ -314,6 +360,10 @@ class PartedStep:
             self.bracket = self.bracket.narrowed(part, margin)
             if margin > 0.0 or not (margin >= -1.0 or self.bracket.is_used_up):
                 search.limit[0] = -1
+                if self.bracket.high < LAST_SHARE:  # of shorter parts gaps have the round-off of fast motions
+                    self.event, self.bracket = self.bracket, None
+                    self.is_lost = self.event.kind != STICKS
+                    return AT_START, longest
                 return AGAIN, self.bracket.high if self.bracket.is_used_up else self.bracket.crossing
         if self.bracket is not None and self.bracket.kind == STICKS:
             # the slip is at right angles to its direction at the start of the part, and not zero: it has turned
@@ -322,8 +372,9 @@ class PartedStep:
                 shorter, self.bracket, search.limit[0] = 0.5 * self.bracket.high, None, -1
                 return AGAIN, shorter
         margin, contact, kind = self._margin(1, part, None)
-        if margin < -1.0 and search.changes[0] < MOST_CHANGES and not self._is_of(contact, kind):
-            search.limit[0], search.changes[0] = -1, search.changes[0] + 1
+        if margin < -1.0 and not self._is_of(contact, kind):
+            search.limit[0], self.changes = -1, self.changes + 1
+            self.is_lost = self.changes > self.most_changes
             self.bracket = Bracket(contact, kind, 0.0, -1.0, part, margin)
             self._back()
             at_start = self._margin(0, part, self.bracket)[0]
@@ -348,15 +399,45 @@ class PartedStep:
         which = (-1, LETS_GO) if of is None else (of.contact, of.kind)
         return margin_of_contacts(self.plan, self.ws, self.march.work, watch.inputs, pose, float(pose), span, *which)
 
+    def _energies(self) -> tuple[float, float]:
+        """Return the kinetic energy at pose 0 and the work up to there, J."""
+        return energies_at(self.plan, self.ws, 0, self.works)
+
+    def _keeps(self, before: tuple[float, float], share: float) -> bool:
+        """Return whether no more than a ``share`` of the kinetic energy came or went without work since `_energies`.
+
+        And no more than that at the speed `SLOWLY`, at which landings are not located. An event of a closed contact may
+        correct the work of the part before, but then leaves the kinetic energy.
+        """
+        kinetic, work = self._energies()
+        slow = 0.5 * self.plan.bodies.mass.sum() * (SLOWLY * unit_of_length(self.plan.bodies.length[0])) ** 2
+        change = kinetic - before[0]
+        return bool(min(abs(change), abs(change - work + before[1])) <= share * max(kinetic, before[0]) + slow)
+
     def _act(self, timed: bool) -> None:
-        """Let the event at pose 0 act; ``timed``: whether the part before ends at it."""
+        """Let the event at pose 0 act; ``timed``: whether the part before ends at it.
+
+        The step is lost where energy comes or goes without work in it.
+        """
+        before = self._energies()
+        self._let_act(timed)
+        self.is_lost = self.is_lost or not self._keeps(before, SAME_ENERGY)
+
+    def _let_act(self, timed: bool) -> None:
         plan, ws, work, event = self.plan, self.ws, self.march.work, self.event
+        contact = int(self.search.limit[0]) - plan.limits.measure.size
+        beside = self.has_shapes and event is None and timed and contact >= 0
+        if beside and not faces(plan, ws, work, 0, contact):
+            self.search.limit[0] = -1  # a feature beside the shape was met: other ones face each other there
+            return
         if event is not None:
             self._margin(0, 0.0, None)  # the slips there
             change_contact(plan, ws, work, 0, event.contact, event.kind)
         else:
             act_event(plan, ws, 0, timed)
             self.march.relax(self.width)
+            if contact >= 0 and not timed:
+                settle_landed(plan, ws, 0)
         if self.touches:
             slips = event.contact if event is not None and event.kind == SLIPS else -1
             self._settle(float(timed), slips)
@@ -372,7 +453,8 @@ class PartedStep:
         )
 
     def _keep(self) -> None:
-        """Keep the state at pose 0, where the next part starts, for `_back`."""
+        """Keep the state at pose 0, where the next part starts, for `_back`, and its energies."""
+        self.before = self._energies()
         keep_trial(self.plan, self.ws, False)
         for kept, array in zip(self.kept, self.arrays, strict=True):
             kept[:] = array

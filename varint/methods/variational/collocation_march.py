@@ -78,11 +78,13 @@ class CollocationMarch(March):
         touching = len(plan.contacts.body)
         rubbed = touching if self.closures.rubs.size else 0
         sizes |= {"touching": touching, "rubbed": rubbed, "rubbed_rows": 2 * rubbed}
+        sizes |= {"features": self.ws.contacts.kind.size, "places": len(self.closures.contact)}
         self.sizes = sizes
         states = self.ws.efforts.state.size
         sizes |= {"states": states, "lagging_sums": len(plan.laws.sum_law) - 1 if states else 0}
         sizes |= {"lagging_links": nl if states else 0, "lagging_rows": sizes["rows"] if states else 0}
         self.work: NodeWorkspace = allocate(NodeWorkspace, sizes)
+        self.work.touch.row[:] = -1
         self.work.rotation[:, nl] = self.work.body_rotation[:, nb] = np.eye(3)
         self.ends = np.zeros(0)
         acting = np.zeros((2, 1, s, sizes["ne"])), np.zeros((1, s, nb, 6)), np.zeros(1, dtype=np.int64)

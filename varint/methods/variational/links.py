@@ -224,6 +224,22 @@ def _links_of_sums(plan: Plan, body: np.ndarray, motion: np.ndarray) -> np.ndarr
     return along
 
 
+def _rows_of_contacts(compiled: Compiled) -> dict[str, np.ndarray]:
+    """Return the arrays of `ClosedLoops` with the rows of closed contacts; contacts of shapes share places."""
+    contacts, planes, keys = compiled.plan.contacts, len(compiled.contact_rows), compiled.place_of
+    each = np.stack([contacts.element, contacts.body, contacts.other], axis=1)[planes:]
+    of_slot = (each[:, None] == keys).all(axis=2)
+    first = of_slot.argmax(axis=1) if of_slot.size else np.zeros(len(each), dtype=np.int64)
+    both = np.concatenate([compiled.contact_rows, compiled.pair_rows])
+    return {
+        "contact": both,
+        "first_place": planes + first,
+        "end_place": planes + first + of_slot.sum(axis=1),
+        "across": np.sort(both[:, 1:][both[:, 1:] >= 0]),
+        "rubs": np.flatnonzero(contacts.friction > 0.0) if both.size else np.zeros(0, dtype=np.int64),
+    }
+
+
 def closures_of(compiled: Compiled, tree: LinkTree, q: int) -> tuple[ClosedLoops, dict[str, int]]:
     """Return the dense nodes of closures with ``q`` rows for each row of the plan, and sizes of their arrays."""
     plan = compiled.plan
@@ -236,8 +252,7 @@ def closures_of(compiled: Compiled, tree: LinkTree, q: int) -> tuple[ClosedLoops
     closures = ClosedLoops(
         rows=np.array([first, end]),
         rated=plan.constraints.rate.copy(),
-        contact=compiled.contact_rows.copy(),
-        rubs=np.flatnonzero(compiled.contact_rows[:, 1] >= 0),
+        **_rows_of_contacts(compiled),
         node=q * (loops.node_row - first),
         low=q * (loops.node_low - first),
         high=q * (loops.node_high - first),

@@ -53,7 +53,7 @@ class Lobatto(Method):
     along splines keep the order between the knots. Forces that depend on pose, velocity, time and an internal
     variable, such as muscles, masses along paths over points, joints with a compliance, rolling wheels, inputs of all
     kinds, loads, prescribed motions and couplings are taken (docs/known_forces.md); the order holds where they are
-    smooth, and through the impacts of hard stops and of hard contacts with planes, with friction. Springs need steps
+    smooth, and through the impacts of hard stops and of hard contacts, with friction. Springs need steps
     below about 3 over the frequency of their fastest oscillation.
     Runs have gradients (`gradient`); adaptive steps need `Variational`.
 

@@ -177,6 +177,8 @@ class BodyContact(Element):
     friction, restitution : float
     rolling : float
         Coefficient of rolling resistance, m.
+    apart : Measure
+        Between both bodies, in whose place steps write the rows of closed contacts.
     """
 
     body: str
@@ -186,6 +188,7 @@ class BodyContact(Element):
     friction: float
     restitution: float
     rolling: float
+    apart: Measure
 
     @property
     def bodies(self) -> tuple[str, ...]:

@@ -3,7 +3,10 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from varint.base.errors import MechanismError
+from varint.measures.point import Displacement
 from varint.model.body import WORLD
 from varint.model.collision_shapes import (
     BoxShape,
@@ -20,6 +23,7 @@ from varint.model.forces.base import BodyContact, Element, Force, register
 if TYPE_CHECKING:
     from varint.model.structure import Structure
 
+UP = np.eye(3)[2]
 # shapes that do not touch all others: what they touch
 LIMITED = (
     (
@@ -45,8 +49,9 @@ class Contact(Force):
     ``friction`` is Coulomb's coefficient, sticking included (docs/theory.md section 14). ``rolling`` is the coefficient
     of rolling resistance, m: each point that touches resists relative rotation across its normal by a torque of up to
     ``rolling`` times its normal force. For `varint.simulate` of order 1 or 2, and without ``rolling``, cylinders and
-    height fields for `varint.redmax.simulate` with "dop853", "rk45" or "radau". ``traj.force`` is the normal force, N,
-    ``traj.contact_force`` the force on ``body_a``; see also ``traj.penetration``.
+    height fields for `varint.Lobatto`, and for `varint.redmax.simulate` with "dop853", "rk45" or "radau".
+    ``traj.force`` is the normal force, N, ``traj.contact_force`` the force on ``body_a``; see also
+    ``traj.penetration``.
 
     Raises MechanismError where a body has no shapes.
     """
@@ -76,7 +81,9 @@ class Contact(Force):
                     type(shape) in touches for shape in another
                 ):
                     raise MechanismError(f"{self.label} of '{body}' and '{other}': a {kind.__name__} touches {advice}")
-        return [BodyContact(body, other, *shapes, self.friction, self.restitution, self.rolling)]
+        at = structure.body(body).position
+        apart = Displacement(other, body, UP, at, at)
+        return [BodyContact(body, other, *shapes, self.friction, self.restitution, self.rolling, apart)]
 
     def _shapes(self, structure: "Structure", name: str) -> tuple[CollisionShape, ...]:
         """Return the collision shapes of a body, or of the world. Raises MechanismError without any."""

@@ -18,6 +18,7 @@ import math
 
 from varint.base.numba import natural, njit
 from varint.mathematics.vectors import add, cross, dot, rotate, scale, sub, turn_of, vector, write
+from varint.step.collocation.idle_rows import bring_together, gather_busy, solve_busy
 from varint.step.collocation.records import SCREW, SLIDE
 from varint.step.collocation.shown import show_bodies
 from varint.step.collocation.stops import place_stops
@@ -116,6 +117,8 @@ def start_fills(plan, tree, closures, rule, work):
         pushes, at = is_effort(plan, own, r), (r - closures.rows[0]) * q
         for j in range(q if pushes else 0):
             own.K[closures.start[at + j] + at + j] = own.scale[at + j] = 1.0
+        if own.idle[r]:
+            continue
         for side in range(2):
             e = plan.loops.row_fill[r, side]
             if e < 0:
@@ -228,14 +231,18 @@ def _factor_node(closures, own, n):
     first, last, start, stride = _block(closures, n)
     size, high, K, column = last - first, closures.high[n], own.K, own.column[0]
     scales, rows, columns = own.scale[first:last], own.pivot[0, first:last], own.pivot[1, first:last]
-    rank = rank_lu_factor(K, start, stride, size, scales, rows, columns)[0]
+    busy = own.busy[first:last]
+    count = gather_busy(closures, own, n)
+    if count < size:
+        bring_together(K, start, stride, scales, busy, count)
+    rank = rank_lu_factor(K, start, stride, count, scales, rows, columns)[0]
     own.rank[n] = rank
     for s in range(size, high - first):
-        for k in range(size):
-            column[k] = K[start + k * stride + s]
-        rank_lu_solve(K, start, stride, size, rank, scales, rows, columns, column, own.column[1])
-        for k in range(size):
-            K[start + k * stride + s] = column[k]
+        for k in range(count):
+            column[k] = K[start + busy[k] * stride + s]
+        rank_lu_solve(K, start, stride, count, rank, scales, rows, columns, column, own.column[1])
+        for k in range(count):
+            K[start + busy[k] * stride + s] = column[k]
     for r in range(last, high):
         for m in range(first, last):
             factor = K[closures.start[r] + m]
@@ -251,15 +258,19 @@ def _fold_node(plan, tree, closures, work, n, i):
     first, last, start, stride = _block(closures, n)
     size, rank, column, fill = last - first, own.rank[n], own.column[0], plan.loops.node_fill[n]
     scales, rows, columns = own.scale[first:last], own.pivot[0, first:last], own.pivot[1, first:last]
+    busy, count = own.busy[first:last], own.busy_count[n]
     for k in range(q):
         for a in range(6):
-            for e in range(size):
-                column[e] = own.lower[fill + e // q, (e % q) * q + k, a]
-            rank_lu_solve(own.K, start, stride, size, rank, scales, rows, columns, column, own.column[1])
-            for e in range(size):
-                own.lower[fill + e // q, (e % q) * q + k, a] = column[e]
+            for m in range(count):
+                e = busy[m]
+                column[m] = own.lower[fill + e // q, (e % q) * q + k, a]
+            rank_lu_solve(own.K, start, stride, count, rank, scales, rows, columns, column, own.column[1])
+            for m in range(count):
+                e = busy[m]
+                own.lower[fill + e // q, (e % q) * q + k, a] = column[m]
     D = work.D[tree.link[i]]
-    for e in range(size):
+    for m in range(count):
+        e = busy[m]
         for j in range(q):
             up = own.upper[fill + e // q, j * q + e % q]
             for k in range(q):
@@ -268,10 +279,11 @@ def _fold_node(plan, tree, closures, work, n, i):
                     add_scaled6(D[j * q + k, a], -up[a], solved)
     for e in range(fill + size // q, plan.loops.fill_first[i + 1]):
         r = (plan.loops.fill_row[e] - closures.rows[0]) * q
-        if not last <= r < closures.high[n]:
+        if not last <= r < closures.high[n] or own.idle[plan.loops.fill_row[e]]:
             continue
         for j in range(q):
-            for m in range(size):
+            for b in range(count):
+                m = busy[b]
                 f, g = own.K[closures.start[r + j] + first + m], own.K[closures.start[first + m] + r + j]
                 for k in range(q):
                     add_scaled6(own.lower[e, j * q + k], -f, own.lower[fill + m // q, (m % q) * q + k])
@@ -317,6 +329,10 @@ def pass_closures(plan, tree, closures, work, n, i):
     pair, column = natural(closures.pair[n]), own.column[0]
     for e in range(first, last):
         rise, reach = own.rise[pair + e - first], own.reach[pair + e - first]
+        if own.idle[plan.loops.fill_row[e]]:
+            rise[:] = 0.0
+            reach[:] = 0.0
+            continue
         _measure_terms(plan, tree, closures, work, n, e, rise, reach)
         for j in range(q):
             for k in range(q):
@@ -336,7 +352,11 @@ def pass_closures(plan, tree, closures, work, n, i):
                     add_scaled6(own.upper[e, j * q + k], -reach[m * q + k], work.U[n, j * q + m])
     for e in range(first, last):
         r = (plan.loops.fill_row[e] - closures.rows[0]) * q
+        if own.idle[plan.loops.fill_row[e]]:
+            continue
         for f in range(first, last):
+            if own.idle[plan.loops.fill_row[f]]:
+                continue
             s = (plan.loops.fill_row[f] - closures.rows[0]) * q
             rise, reach = own.rise[pair + e - first], own.reach[pair + f - first]
             for j in range(q):
@@ -353,7 +373,7 @@ def lift_closures(plan, tree, work, n, i):
     above = tree.body[p] != i if p < tree.parent.size else True
     for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
         up = plan.loops.fill_up[e]
-        if above and up < 0:
+        if (above and up < 0) or own.idle[plan.loops.fill_row[e]]:
             continue
         for j in range(q):
             arm = sub(vector(work.position[j, n]), vector(work.position[j, p]))
@@ -385,10 +405,7 @@ def solve_closures(plan, tree, closures, work, i):
         n = plan.loops.node_order[k]
         first, last, start, stride = _block(closures, n)
         _chain_values(plan, closures, work, n)
-        rank_lu_solve(
-            own.K, start, stride, last - first, own.rank[n], own.scale[first:last], own.pivot[0, first:last],
-            own.pivot[1, first:last], own.row[first:last], own.column[1],
-        )  # fmt: skip
+        solve_busy(own, start, stride, n, first, last)
         for r in range(last, closures.high[n]):
             for m in range(first, last):
                 own.row[r] -= own.K[closures.start[r] + m] * own.row[m]

@@ -13,15 +13,17 @@ has turned, and goes on in shorter parts. These are the events of closed contact
 import math
 
 from varint.base.numba import indirect, natural, njit
+from varint.step.collocation.facing import look_at_faces, take_places, turn_features, turn_frame
 from varint.step.collocation.gap_polynomials import UNRESOLVED, WHOLE, first_pull, look_along
 from varint.step.collocation.records import ClosedLoops, NodeRule, NodeWorkspace
-from varint.step.collocation.shown import copy_poses
+from varint.step.collocation.shown import SHOWN, copy_poses
 from varint.step.collocation.slips import begin_slip, hold_rows, slides
 from varint.step.contacts.cones import APART, SLIDING, STILL
-from varint.step.contacts.events import settle_contacts
-from varint.step.contacts.features import rate_along
+from varint.step.contacts.events import NOBODY, PARTING, TOGETHER, act_contacts, settle_contacts
+from varint.step.contacts.features import feature_of, rate_along
+from varint.step.contacts.finding import misses_features
 from varint.step.contacts.nodes import begin_projection, solve_at_node
-from varint.step.contacts.rows import TOUCHING, contact_gap, write_upper
+from varint.step.contacts.rows import TOUCHING, contact_gap, normal_rate, set_slip, write_upper
 from varint.step.inputs import Inputs
 from varint.step.limits.impacts import LEAST_FORCE, find_pushes
 from varint.step.limits.rows import NEAR
@@ -30,9 +32,10 @@ from varint.step.plan import Plan, Workspace
 from varint.step.projection import project
 from varint.step.sizes import length_unit
 
-SHOWN = 1  # the pose of the workspace that shows a node
 LETS_GO, SLIPS, STICKS = range(3)  # kinds of events of closed contacts
 KINDS = 3
+TURNS = 3  # another kind: other features of the shapes face each other
+WATCHED = 1  # `stops.STOPS`: of ``work.watch``, steps that are judged as a whole
 STOPPED = 1e-11  # m/s, times `length_unit`: a slip of this size counts as none
 
 
@@ -53,23 +56,21 @@ def place_contacts(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeW
     constraints to ``work.closures.held`` (rows,).
     """
     own, shown = work.closures, False
+    if k == 0:
+        take_places(plan, ws, closures, work)
+        hold_rows(ws, closures, work)
     for n in range(ws.contacts.near_count[0]):
         c = natural(ws.contacts.near[n])
-        r = natural(closures.contact[c, 0])
-        rubs = closures.contact[c, 1] >= 0
-        if k == 0:
-            own.held[r] = ws.contacts.closed[c]
-            if rubs:
-                hold_rows(ws, closures, work, c)
-        if not ws.contacts.closed[c]:
+        if not ws.contacts.closed[c] or work.touch.row[c, 0] < 0:
             continue
+        r, rubs = natural(work.touch.row[c, 0]), work.touch.row[c, 1] >= 0
         if not shown:
             copy_poses(work, k, ws.position[SHOWN], ws.rotation[SHOWN])
             shown = True
         write_upper(plan, ws, SHOWN, c)
         _copy_row(plan, ws, c, 0, own.gradient[k, r], r)
-        for a in range(2 if rubs else 0):
-            _copy_row(plan, ws, c, 1 + a, work.touch.across[k, 2 * c + a], r)
+        if rubs:
+            _copy_across(plan, ws, work, c, k, r)
         own.value[k, r] = contact_gap(plan, ws, SHOWN, c) - ws.contacts.held_gap[c]
 
 
@@ -80,6 +81,25 @@ def _copy_row(plan, ws, c, a, gradient, r):
         at = 0 if plan.measures.body[r, side] == plan.contacts.body[c] else 6
         for m in range(6):
             gradient[side, m] = ws.contacts.upper[c, a, at + m]
+
+
+@njit
+def _copy_across(plan, ws, work, c, k, r):
+    """Copy the rows of contact c across its normal at node k to ``work.touch.across`` (s, rows, 2, 6); see `_copy_row`.
+
+    Those of shapes along the frame of `turn_frame`.
+    """
+    first, second, f = work.touch.across[k, 2 * c], work.touch.across[k, 2 * c + 1], feature_of(plan, c)
+    _copy_row(plan, ws, c, 1, first, r)
+    _copy_row(plan, ws, c, 2, second, r)
+    if f < 0:
+        return
+    turn_frame(plan, ws, work, c, k)
+    cosine, sine = work.touch.turned[k, f, 0], work.touch.turned[k, f, 1]
+    for side in range(2):
+        for m in range(6):
+            x, y = first[side, m], second[side, m]
+            first[side, m], second[side, m] = cosine * x + sine * y, cosine * y - sine * x
 
 
 @indirect(seconds=1, what="hard contacts in collocation")
@@ -94,6 +114,8 @@ def meets_contacts(plan: Plan, ws: Workspace, closures: ClosedLoops, rule: NodeR
         for n in range(own.near_count[0]):
             c = natural(own.near[n])
             work.touch.gap[c, k] = contact_gap(plan, ws, SHOWN, c)
+    if work.touch.seen.size and work.watch[0] == WATCHED:
+        met = work.touch.longest[0] < WHOLE or misses_features(plan, ws, 0, SHOWN, WHOLE)
     determined = _are_determined(closures, work)
     for n in range(own.near_count[0]):
         c = natural(own.near[n])
@@ -104,8 +126,9 @@ def meets_contacts(plan: Plan, ws: Workspace, closures: ClosedLoops, rule: NodeR
         if abs(gap[q] - own.held_gap[c]) > NEAR * length_unit(plan):
             work.meets[0], work.meets[1] = UNRESOLVED, -1.0
             return True
-        first = (closures.contact[c, 0] - closures.rows[0]) * q
-        share = first_pull(rule, work.closures.multiplier, first, q, -1.0) if determined else WHOLE
+        first = (work.touch.row[c, 0] - closures.rows[0]) * q
+        placed = determined and work.touch.row[c, 0] >= 0
+        share = first_pull(rule, work.closures.multiplier, first, q, -1.0) if placed else WHOLE
         if share < work.meets[0]:
             met, work.meets[0], work.meets[1] = True, share, -1.0
     return met
@@ -115,7 +138,7 @@ def meets_contacts(plan: Plan, ws: Workspace, closures: ClosedLoops, rule: NodeR
 def _are_determined(closures, work):
     """Whether no row is redundant: else rows of contacts share their impulses arbitrarily, and some may pull."""
     for n in range(work.closures.rank.size):
-        if work.closures.rank[n] < closures.node[n + 1] - closures.node[n]:
+        if work.closures.rank[n] < work.closures.busy_count[n]:
             return False
     return True
 
@@ -140,6 +163,8 @@ def _margin(plan, ws, work, c, kind, least):
     unit = 1.0 / least if least > 0.0 else 0.0
     if kind == LETS_GO:
         return unit * (-own.rate[c, 0] / plan.contacts.mobility[c] if mode == APART else own.z[c, 0])
+    if kind == TURNS:
+        return -2.0 if feature_of(plan, c) >= 0 and not work.touch.seen[feature_of(plan, c)] else 2.0
     friction, moves = plan.contacts.friction[c], slides(work, c)
     if friction == 0.0 or moves != (kind == STICKS):
         return math.inf
@@ -162,7 +187,7 @@ def _least_margin(plan, ws, work):
     ``ws.contacts.near`` (contacts,) and ``closed`` (contacts,), and what `_margin` reads.
     """
     least, margin, first, of_kind = LEAST_FORCE * sum_of_forces(plan, ws), math.inf, -1, LETS_GO
-    for kind in range(KINDS):
+    for kind in range(KINDS if work.touch.seen.size == 0 else KINDS + 1):
         for n in range(ws.contacts.near_count[0]):
             c = natural(ws.contacts.near[n])
             own = _margin(plan, ws, work, c, kind, least) if ws.contacts.closed[c] else math.inf
@@ -200,6 +225,8 @@ def note_slips(plan: Plan, ws: Workspace, work: NodeWorkspace, pose: int) -> Non
 @indirect(seconds=1, what="hard contacts in collocation")
 def contact_changes(plan: Plan, ws: Workspace, work: NodeWorkspace, pose: int) -> bool:
     """Return whether a closed contact is past an event at a ``pose``, its number; after `note_slips`, `find_pushes`."""
+    if work.touch.seen.size:
+        look_at_faces(plan, ws, work, pose)
     return _least_margin(plan, ws, work)[0] < -1.0
 
 
@@ -224,6 +251,8 @@ def margin_of_contacts(
         return math.inf, -1, LETS_GO
     note_slips(plan, ws, work, pose)
     find_pushes(plan, ws, inputs, pose, 0, share, dt)
+    if work.touch.seen.size:
+        look_at_faces(plan, ws, work, pose)
     if c < 0:
         return _least_margin(plan, ws, work)
     return _margin(plan, ws, work, c, kind, LEAST_FORCE * sum_of_forces(plan, ws)), c, kind
@@ -241,6 +270,10 @@ def change_contact(plan: Plan, ws: Workspace, work: NodeWorkspace, pose: int, c:
             work_of = plan.contacts.friction[d] * work.touch.left[d, 0] * work.touch.left[d, 3]
             ws.efforts.work[plan.contacts.element[d]] -= work_of
     settle_contacts(plan, ws, pose)
+    if kind == TURNS:
+        turn_features(plan, ws, pose)
+        act_contacts(plan, ws, pose, NOBODY, True)
+        return
     if kind == STICKS:
         for n in range(ws.contacts.near_count[0]):
             d = natural(ws.contacts.near[n])
@@ -249,12 +282,21 @@ def change_contact(plan: Plan, ws: Workspace, work: NodeWorkspace, pose: int, c:
             write_upper(plan, ws, pose, d)
             slip = _slip_of(plan, ws, d, ws.velocity)
             stops = d == c or math.sqrt(slip[0] * slip[0] + slip[1] * slip[1]) <= STILL * length_unit(plan)
+            set_slip(plan, ws, d, 0.0 if stops else slip[0], 0.0 if stops else slip[1])
             for a in range(2):
-                ws.contacts.slip[d, a] = 0.0 if stops else slip[a]
                 work.touch.slide[d, a] = 0.0 if stops else work.touch.slide[d, a]
         settle_contacts(plan, ws, pose)
     if kind == LETS_GO:
         ws.contacts.closed[c] = False
+
+
+@indirect(seconds=1, what="hard contacts in collocation")
+def settle_landed(plan: Plan, ws: Workspace, pose: int) -> None:
+    """Project the momenta at a pose on closed contacts, of which one may just have landed so slowly as to rest.
+
+    Writes what `settle_contacts` writes. Call `settle_states` afterwards.
+    """
+    settle_contacts(plan, ws, pose)
 
 
 @indirect(seconds=1, what="hard contacts in collocation")
@@ -264,7 +306,7 @@ def settle_states(
     """Choose what closed contacts do after an event at a node, by their slips and by the law for the accelerations.
 
     Reads ``ws.velocity`` (nb, 6); ``slips``: a contact that begins to slide, -1 for none. Writes
-    ``ws.contacts.closed``, ``slip`` and ``work.touch.slide``. ``inputs``, ``share``, ``dt``: as in
+    ``ws.contacts.closed``, ``slip``, ``held_gap`` and ``work.touch.slide``. ``inputs``, ``share``, ``dt``: as in
     `margin_of_contacts`.
     """
     own, least_speed, any_closed = ws.contacts, STILL * length_unit(plan), False
@@ -273,17 +315,22 @@ def settle_states(
         slide = work.touch.slide[c]
         for a in range(4):
             work.touch.left[c, a] = 0.0  # the momenta have been projected
+        if own.closed[c] and normal_rate(plan, ws, pose, c) > PARTING * length_unit(plan):
+            own.closed[c] = False  # an impact elsewhere parts it
+        if own.closed[c] and feature_of(plan, c) >= 0:
+            gap = contact_gap(plan, ws, pose, c)
+            if abs(gap - own.held_gap[c]) <= TOGETHER * length_unit(plan):
+                own.held_gap[c] = gap  # to bring it elsewhere in a short part would be a blow
         if not own.closed[c] or plan.contacts.friction[c] == 0.0:
             slide[0] = slide[1] = 0.0
             any_closed = any_closed or own.closed[c]
             continue
         any_closed = True
-        write_upper(plan, ws, pose, c)
         first, second = _slip_of(plan, ws, c, ws.velocity)
         size = math.sqrt(first * first + second * second)
         moves = size > least_speed
         slide[0], slide[1] = (first / size, second / size) if moves else (0.0, 0.0)
-        own.slip[c, 0], own.slip[c, 1] = (first, second) if moves else (0.0, 0.0)
+        set_slip(plan, ws, c, first if moves else 0.0, second if moves else 0.0)
     if not any_closed:
         return
     find_pushes(plan, ws, inputs, pose, 0, share, dt)
@@ -302,7 +349,7 @@ def settle_states(
         if starts and plan.contacts.friction[c] > 0.0 and not slides(work, c) and size + pull > 0.0:
             for a in range(2):
                 work.touch.slide[c, a] = -own.z[c, 1 + a] / size if size > 0.0 else own.rate[c, 1 + a] / pull
-            begin_slip(ws, work, c, 0.0)
+            begin_slip(plan, ws, work, c, 0.0)
 
 
 @indirect(seconds=1, what="hard contacts in collocation")

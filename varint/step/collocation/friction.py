@@ -18,10 +18,13 @@ import math
 from varint.base.numba import indirect, natural, njit
 from varint.mathematics.vectors import add, rotate, scale, turn_of, vector, write
 from varint.step.collocation.conditions_on_rates import add_condition, fill_row
+from varint.step.collocation.facing import to_pose
 from varint.step.collocation.records import ClosedLoops, LinkTree, NodeRule, NodeWorkspace
-from varint.step.collocation.shown import write_velocities
+from varint.step.collocation.shown import SHOWN, copy_poses, write_velocities
 from varint.step.collocation.slips import keep_slip, slides
 from varint.step.contacts.cones import STILL
+from varint.step.contacts.features import feature_of
+from varint.step.contacts.rows import write_upper
 from varint.step.dense import add_scaled6, dot6
 from varint.step.plan import Plan, Workspace
 from varint.step.sizes import length_unit
@@ -38,28 +41,32 @@ def rub_nodes(
     ``h``: size of the step, s. Overwrites ``ws.velocity``.
     """
     q, own = rule.weight.size - 1, work.closures
-    for n in range(closures.rubs.size):
-        c = natural(closures.rubs[n])
-        for a in range(1, 3):
-            first = (natural(closures.contact[c, a]) - closures.rows[0]) * q
-            for i in range(q):
-                own.row[first + i] = 0.0
+    for n in range(closures.across.size):
+        first = (natural(closures.across[n]) - closures.rows[0]) * q
+        for i in range(q):
+            own.row[first + i] = 0.0
     if not _any_rubs(ws, closures):
         return
     for j in range(q + 1):
         write_velocities(tree, rule, work, ws.velocity, h, j)
         for n in range(closures.rubs.size):
             c = natural(closures.rubs[n])
-            if not ws.contacts.closed[c]:
+            if not _rubs(ws, work, c):
                 continue
             first, second = _slip(plan, ws, closures, work, c, j)
             if slides(work, c):
                 _slide(plan, ws, tree, closures, work, c, j, (first, second))
                 continue
             for a in range(1, 3):
-                r = natural(closures.contact[c, a])
+                r = natural(work.touch.row[c, a])
                 _copy_raw(work.touch.across[j, 2 * c + a - 1], 1.0, own.gradient[j, r])
                 add_condition(closures, rule, work, h, r, j, first if a == 1 else second)
+
+
+@njit
+def _rubs(ws, work, c):
+    """Whether contact c is closed and has rows in this step."""
+    return ws.contacts.closed[c] and work.touch.row[c, 0] >= 0
 
 
 @njit
@@ -76,7 +83,7 @@ def _slip(plan, ws, closures, work, c, j):
     """Return the rates, m/s, of contact c at node j along both directions of its plane, at ``ws.velocity`` (nb, 6)."""
     first = second = 0.0
     for side in range(2):
-        b = plan.measures.body[closures.contact[c, 0], side]
+        b = plan.measures.body[work.touch.row[c, 0], side]
         if b < plan.bodies.mass.size:
             first += dot6(work.touch.across[j, 2 * c, side], ws.velocity[natural(b)])
             second += dot6(work.touch.across[j, 2 * c + 1, side], ws.velocity[natural(b)])
@@ -108,10 +115,10 @@ def _slide(plan, ws, tree, closures, work, c, j, slip):
         add_scaled6(rub[side], -friction * e, touch.across[j, 2 * c + 1, side])
     if j == q:
         return
-    z = own.multiplier[(natural(closures.contact[c, 0]) - closures.rows[0]) * q + j]
+    z = own.multiplier[(natural(work.touch.row[c, 0]) - closures.rows[0]) * q + j]
     left = touch.left[c, 0] * friction if j == 0 else 0.0
     for side in range(2):
-        b = plan.measures.body[closures.contact[c, 0], side]
+        b = plan.measures.body[work.touch.row[c, 0], side]
         if b >= tree.link.size:
             continue
         out, R = work.wrench[j, tree.link[b]], work.rotation[j, tree.link[b]]
@@ -121,7 +128,7 @@ def _slide(plan, ws, tree, closures, work, c, j, slip):
             force = add(force, scale(apart, vector(row)))
             torque = add(torque, scale(apart, rotate(R, turn_of(row))))
         write(out, add(vector(out), force), add(turn_of(out), torque))
-    r = natural(closures.contact[c, 1])
+    r = natural(work.touch.row[c, 1])
     own.by_rate[j, r] = -friction * z / size if turning else 0.0
     for k in range(j, q + 1 if j == q - 1 else j + 1):  # the end takes that of the node before: of the matrix alone
         _copy_raw(touch.across[j, 2 * c], -e, own.gradient[k, r])
@@ -135,13 +142,13 @@ def rub_fills(plan: Plan, ws: Workspace, closures: ClosedLoops, rule: NodeRule, 
     q, own = rule.weight.size - 1, work.closures
     for n in range(closures.rubs.size):
         c = natural(closures.rubs[n])
-        if not ws.contacts.closed[c]:
+        if not _rubs(ws, work, c):
             continue
         if not slides(work, c):
-            fill_row(plan, rule, work, natural(closures.contact[c, 1]))
-            fill_row(plan, rule, work, natural(closures.contact[c, 2]))
+            fill_row(plan, rule, work, natural(work.touch.row[c, 1]))
+            fill_row(plan, rule, work, natural(work.touch.row[c, 2]))
             continue
-        r = natural(closures.contact[c, 0])
+        r = natural(work.touch.row[c, 0])
         for side in range(2):
             e, b = plan.loops.row_fill[r, side], natural(plan.measures.body[r, side])
             if e < 0:
@@ -166,15 +173,22 @@ def finish_friction(
         write_velocities(tree, rule, work, ws.velocity, h, j)
         for n in range(closures.rubs.size):
             c = natural(closures.rubs[n])
-            if not (ws.contacts.closed[c] and slides(work, c)):
+            if not (_rubs(ws, work, c) and slides(work, c)):
                 continue
             first, second = _slip(plan, ws, closures, work, c, j)
             speed = first * work.touch.along[j, c, 0] + second * work.touch.along[j, c, 1]
             if j < q:
-                z = own.multiplier[(natural(closures.contact[c, 0]) - closures.rows[0]) * q + j]
+                z = own.multiplier[(natural(work.touch.row[c, 0]) - closures.rows[0]) * q + j]
                 power = z * speed + (work.touch.left[c, 0] * (work.touch.left[c, 3] - speed) if j == 0 else 0.0)
                 ws.efforts.work[plan.contacts.element[c]] -= plan.contacts.friction[c] * power
             else:
-                work.touch.left[c, 1], work.touch.left[c, 2] = work.touch.along[j, c, 0], work.touch.along[j, c, 1]
+                along = work.touch.along[j, c, 0], work.touch.along[j, c, 1]
+                work.touch.left[c, 1], work.touch.left[c, 2] = to_pose(plan, work, c, j, along)
                 work.touch.left[c, 0], work.touch.left[c, 3] = 0.0, speed
+                if feature_of(plan, c) >= 0:
+                    copy_poses(work, j, ws.position[SHOWN], ws.rotation[SHOWN])
+                    write_upper(plan, ws, SHOWN, c)
+                    slide = to_pose(plan, work, c, j, (work.touch.slide[c, 0], work.touch.slide[c, 1]))
+                    work.touch.slide[c, 0], work.touch.slide[c, 1] = slide
+                first, second = to_pose(plan, work, c, j, (first, second))
                 keep_slip(plan, ws, work, c, first, second)

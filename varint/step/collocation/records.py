@@ -39,7 +39,11 @@ class ClosedLoops(CompiledRecord):
 
     rows: Annotated[Int1, "2"]  # first of the rows in the plan, and their end
     rated: Annotated[Int1, "rated"]  # those of them that are of rates, see collocation/conditions_on_rates.py
-    contact: Annotated[Int2, "planes 3"]  # rows of hard contacts, see collocation/contacts.py; -1 for none
+    contact: Annotated[Int2, "places 3"]  # rows of closed hard contacts: along the normal, and across it or -1.
+    # First those of contacts with planes, each at its own place, then places for contacts of shapes:
+    first_place: Annotated[Int1, "features"]  # of the slot of a pair of features, shared by all of two bodies, ...
+    end_place: Annotated[Int1, "features"]  # ... and the end of these
+    across: Annotated[Int1, "rows_across"]  # all rows across normals
     rubs: Annotated[Int1, "rubbing"]  # numbers of hard contacts with friction
     node: Annotated[Int1, "dense_ends"]  # rows of dense node n are node[n] : node[n + 1]
     low: Annotated[Int1, "dense"]  # first of the rows that it is coupled with
@@ -77,6 +81,7 @@ class ClosureWork(CompiledRecord, writable=True):
     by_value: Annotated[Float2, "s rows"]  # of rows of efforts: derivative of the impulse at a node by the value there
     by_rate: Annotated[Float2, "s rows"]  # the same by the rate, over the step
     held: Annotated[Bool1, "rows"]  # those of efforts whose hard limit is closed, which are constraints (stops.py)
+    idle: Annotated[Bool1, "rows"]  # rows of contacts that have no part in the step: their multipliers stay zero
     lower: Annotated[Float3, "fills blocks 6"]  # derivative of a closure's rows by the motions of a link
     upper: Annotated[Float3, "fills blocks 6"]  # derivative of the link's wrenches by its multipliers
     rise: Annotated[Float2, "pairs blocks"]  # `lower` along the free motion of a link
@@ -84,7 +89,9 @@ class ClosureWork(CompiledRecord, writable=True):
     K: Annotated[Float1, "entries"]  # of the closures' own matrix, see `ClosedLoops.start`
     scale: Annotated[Float1, "closed"]  # size of the terms of the diagonal of K, then what brings them to one
     pivot: Annotated[Int2, "2 closed"]  # order of the rows and columns of a dense node, by their pivots
-    rank: Annotated[Int1, "dense"]  # of each dense node
+    rank: Annotated[Int1, "dense"]  # of each dense node, without the rows that are idle
+    busy: Annotated[Int1, "closed"]  # of each dense node the rows that are not idle, from its first row on, ...
+    busy_count: Annotated[Int1, "dense"]  # ... and how many they are
     column: Annotated[Float2, "2 closed"]  # scratch
     row: Annotated[Float1, "closed"]  # values of the rows on the way in, changes of multipliers on the way out
 
@@ -136,6 +143,13 @@ class TouchWork(CompiledRecord, writable=True):
     """
 
     gap: Annotated[Float2, "touching s"]  # m
+    row: Annotated[Int2, "touching 3"]  # rows that a contact has in this step, see `ClosedLoops.contact`; -1 for none
+    used: Annotated[Bool1, "places"]  # places that have a contact in this step
+    longest: Annotated[Float1, "1"]  # share of the step in which no shapes that could meet move far
+    # of contacts of shapes, see collocation/facing.py:
+    seen: Annotated[Bool1, "features"]  # whether those that are closed still face each other by their features
+    tangent: Annotated[Float2, "features 3"]  # direction across the normal at node 0, world
+    turned: Annotated[Float3, "s features 2"]  # cosine and sine of the frame of the rows at a node in the one there
     slide: Annotated[Float2, "touching 2", STATE]  # unit direction in which one slides at the present node; zero: none
     left: Annotated[Float2, "touching 4", STATE]  # N s, along the normal, that the momenta lack: see friction.py
     slip: Annotated[Float2, "touching 2"]  # m/s, at the momenta at the end of a step or part

@@ -7,6 +7,8 @@ from varint.mathematics.vectors import add, dot, scale, vector, write
 from varint.step.configuration import place
 from varint.step.roles import place_role_rows
 
+SHOWN = 1  # the pose of the workspace that shows a node
+
 
 @njit
 def show_bodies(tree, work, k):

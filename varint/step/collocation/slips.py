@@ -4,6 +4,7 @@ import math
 
 from varint.base.numba import natural, njit
 from varint.step.contacts.cones import STILL
+from varint.step.contacts.rows import set_slip
 from varint.step.sizes import length_unit
 
 SLOWEST = 1e-100  # m/s, of a contact that begins to slide
@@ -16,44 +17,59 @@ def slides(work, c):
 
 
 @njit
-def hold_rows(ws, closures, work, c):
-    """Let both rows of contact c across its normal be constraints where it sticks in the step to come, or none.
+def hold_rows(ws, closures, work):
+    """Let rows of closed contacts be constraints in the step to come, those across normals where contacts stick.
 
-    To ``work.closures.held`` (rows,); clears ``gradient`` (s, rows, 2, 6) and ``by_rate`` (s, rows) of these rows.
+    To ``work.closures.held`` (rows,); rows that have no part in it are ``idle`` (rows,). Clears ``gradient`` (s, rows,
+    2, 6) and ``by_rate`` (s, rows) of rows across.
     """
-    own, sticks = work.closures, ws.contacts.closed[c] and not slides(work, c)
-    for a in range(1, 3):
-        r = natural(closures.contact[c, a])
-        own.held[r] = sticks
+    own, touch = work.closures, work.touch
+    for n in range(closures.contact.shape[0]):
+        own.held[natural(closures.contact[n, 0])] = False
+        own.idle[natural(closures.contact[n, 0])] = True
+    for n in range(closures.across.size):
+        r = natural(closures.across[n])
+        own.held[r], own.idle[r] = False, True
         for k in range(own.gradient.shape[0]):
             own.by_rate[k, r] = 0.0
             for side in range(2):
                 for m in range(6):
                     own.gradient[k, r, side, m] = 0.0
+    for n in range(ws.contacts.near_count[0]):
+        c = natural(ws.contacts.near[n])
+        if not ws.contacts.closed[c] or touch.row[c, 0] < 0:
+            continue
+        own.held[natural(touch.row[c, 0])], own.idle[natural(touch.row[c, 0])] = True, False
+        if touch.row[c, 1] < 0:
+            continue
+        own.idle[natural(touch.row[c, 1])] = False  # one that slides has the row of an effort there
+        for a in range(1, 1 if slides(work, c) else 3):
+            own.held[natural(touch.row[c, a])], own.idle[natural(touch.row[c, a])] = True, False
 
 
 @njit
 def keep_slip(plan, ws, work, c, first, second):
     """Keep the slip of contact c, which slides, at the present node: ``first`` and ``second``, m/s, along its plane.
 
-    To ``ws.contacts.slip`` (contacts, 2), and its direction to ``work.touch.slide`` (contacts, 2). A slip against the
-    direction, which is to end before, leaves the direction as it is.
+    Both along the frame of `write_upper` there, which was called for it. To ``ws.contacts.slip`` (contacts, 2), and its
+    direction to ``work.touch.slide`` (contacts, 2). A slip against the direction, which is to end before, leaves the
+    direction as it is.
     """
     size = math.sqrt(first * first + second * second)
     slide = work.touch.slide[c]
     if first * slide[0] + second * slide[1] <= 0.0:  # it is to end before
-        begin_slip(ws, work, c, 0.0)
+        begin_slip(plan, ws, work, c, 0.0)
         return
     if size > STILL * length_unit(plan):
         slide[0], slide[1] = first / size, second / size
-    begin_slip(ws, work, c, size)
+    begin_slip(plan, ws, work, c, size)
 
 
 @njit
-def begin_slip(ws, work, c, size):
+def begin_slip(plan, ws, work, c, size):
     """Let the slip of contact c, ``ws.contacts.slip`` (contacts, 2), be ``size``, m/s, along its direction.
 
     Never zero, which stands for contacts that stick.
     """
-    for a in range(2):
-        ws.contacts.slip[c, a] = max(size, SLOWEST) * work.touch.slide[c, a]
+    speed, slide = max(size, SLOWEST), work.touch.slide[c]
+    set_slip(plan, ws, c, speed * slide[0], speed * slide[1])

@@ -455,7 +455,7 @@ def march_nodes(
             take_loads(work, loads[min(step, loads.shape[0] - 1)])
         start_internals(ws, work)
         if watch:
-            keep_start(plan, ws, rule, work, h)
+            keep_start(plan, ws, tree, closures, rule, work, h)
         status, count = solve_step(plan, ws, tree, closures, rule, work, given, h)
         iterations += count
         if watch and status == CONVERGED:

@@ -12,7 +12,20 @@ rejects a step with an event. Python takes it in parts that end at the events
 from dataclasses import dataclass
 from typing import Annotated
 
-from varint.base.numba import CompiledRecord, Float2, Float3, Int1, Int2, copy_spans, indirect, natural, njit, record_at
+from varint.base.numba import (
+    CompiledRecord,
+    Float1,
+    Float2,
+    Float3,
+    Int1,
+    Int2,
+    copy_spans,
+    indirect,
+    natural,
+    njit,
+    record_at,
+)
+from varint.mathematics.vectors import dot, rotate, turn_of, vector
 from varint.step.collocation.contacts import (
     any_contact_closed,
     contact_changes,
@@ -20,6 +33,7 @@ from varint.step.collocation.contacts import (
     note_slips,
     place_contacts,
 )
+from varint.step.collocation.facing import begin_facing, move_bodies
 from varint.step.collocation.gap_polynomials import UNRESOLVED, WHOLE, first_pull, look_along
 from varint.step.collocation.records import ClosedLoops, LinkTree, NodeRule, NodeWorkspace
 from varint.step.collocation.shown import bring_node, show_bodies
@@ -40,7 +54,7 @@ from varint.step.limits.rows import (
     write_closed_rows,
 )
 from varint.step.plan import Plan, Workspace
-from varint.step.projection import project
+from varint.step.projection import node_works, project
 from varint.step.restart import copy_start, go_back
 
 # values of work.watch: no stops in the mechanism; reject a step that has an event; solve it as a part, judged after
@@ -80,13 +94,18 @@ def place_stops(plan: Plan, ws: Workspace, closures: ClosedLoops, work: NodeWork
 
 
 @indirect(seconds=1, what="hard stops in collocation")
-def keep_start(plan: Plan, ws: Workspace, rule: NodeRule, work: NodeWorkspace, h: float) -> None:
+def keep_start(
+    plan: Plan, ws: Workspace, tree: LinkTree, closures: ClosedLoops, rule: NodeRule, work: NodeWorkspace, h: float
+) -> None:
     """Write the gaps that closed stops keep at the nodes of a step of ``h`` s, and their rates.
 
     To ``held_gap``, m or rad, and ``held_rate`` (s, limits) of the `StopWatch`. If any is closed, saves the state,
     which `lets_go` goes back to.
     """
     watch, efforts = watch_at(work.stops[0]), ws.efforts
+    if work.touch.seen.size and work.watch[0] == STOPS:
+        begin_facing(plan, ws, tree, work, h)
+        place_contacts(plan, ws, closures, work, 0)
     for n in range(efforts.closed.size):
         if not efforts.closed[n]:
             continue
@@ -255,6 +274,8 @@ def show_at(plan: Plan, ws: Workspace, tree: LinkTree, work: NodeWorkspace, pose
             for k in range(4):
                 ws.quat[1, b, k] = ws.quat[0, b, k]
     bring_node(plan, ws, tree, work, pose)
+    if pose == 0 and work.touch.seen.size:
+        move_bodies(plan, ws)
 
 
 @indirect(seconds=1, what="hard stops in collocation")
@@ -276,6 +297,25 @@ def gap_and_rate(plan: Plan, ws: Workspace, pose: int, n: int) -> tuple[float, f
     """
     project(plan, ws, pose)
     return gap_with_rate(plan, ws, pose, n, ws.increment_body)
+
+
+@indirect(seconds=1, what="hard stops in collocation")
+def energies_at(plan: Plan, ws: Workspace, pose: int, works: Float1) -> tuple[float, float]:
+    """Return the kinetic energy at a pose by the projected velocities, J, and the work of all elements up to there, J.
+
+    ``works`` (ne,): scratch.
+    """
+    project(plan, ws, pose)
+    kinetic = work = 0.0
+    for i in range(plan.bodies.mass.size):
+        v, w = vector(ws.increment_body[i]), turn_of(ws.increment_body[i])
+        kinetic += 0.5 * (plan.bodies.mass[i] * dot(v, v) + dot(w, rotate(plan.bodies.inertia[i], w)))
+    for c in range(ws.balance.further.size):
+        kinetic += ws.balance.further[c]
+    node_works(plan, ws, works)
+    for e in range(works.size):
+        work += works[e]
+    return kinetic, work
 
 
 @indirect(seconds=1, what="hard stops in collocation")
