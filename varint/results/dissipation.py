@@ -6,7 +6,7 @@ number z = c dt / m decides whether steps of ``dt`` end such a motion, let it sw
 
 import warnings
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from varint.results.reactions import accelerations_and_reactions
 from varint.step.laws import LAW_NAMES
 from varint.step.loads import LOAD_NAMES
 from varint.step.plan import Plan
+
+if TYPE_CHECKING:
+    from varint.results.recorded_motion import RecordedMotion
 
 RESISTANCE, SLIDING = (LOAD_NAMES.index(name) for name in ("resistance", "sliding"))
 SLACK = 0.1  # k dt / c of a spring k beside a damper c, below which elements of beams creep, and do not swing
@@ -262,3 +265,23 @@ def _poses(mechanism: Mechanism, state: State) -> Iterator[State]:
 def _slides(joint: Joint) -> np.ndarray:
     """Return which (dof,) of the coordinates of a joint are displacements."""
     return np.array([isinstance(motion, Slide) for motion in joint.allowed for _ in range(motion.size)])
+
+
+def find_given(run: "RecordedMotion", least: float) -> tuple[int, int, float] | None:
+    """Return number of a force, node and J of the most that a damped force gave from there to the next node.
+
+    None if that is ``least``, J, or less. Of forces that only store and dissipate: all their laws have a damping, and
+    take neither inputs nor states.
+    """
+    laws, compiled = run.mechanism.compiled.plan.laws, run.mechanism.compiled
+    passive, other = set[int](), set[int]()
+    for kind, element in zip(laws.kind.tolist(), laws.element.tolist(), strict=True):
+        law = LAWS[LAW_NAMES[kind]]
+        damped = "damping" in law.parameters and not {"input", "state"} & set(law.arguments)
+        (passive if damped else other).add(int(compiled.force[element]))
+    numbers = sorted(passive - other)
+    if not numbers or len(run) < 2:
+        return None
+    energy = -np.diff([run.dissipated[run.mechanism.forces[k].name] for k in numbers], axis=1)
+    k, node = map(int, np.unravel_index(energy.argmax(), energy.shape))
+    return (numbers[k], node, float(energy[k, node])) if energy[k, node] > least else None

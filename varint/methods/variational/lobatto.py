@@ -20,7 +20,7 @@ from varint.methods.variational.massive_paths import check_masses_of_paths
 from varint.model.known_forces import USES, Use, refuse
 from varint.results.contact_forces import check_depth
 from varint.results.derived import energies
-from varint.results.dissipation import without_end_rates
+from varint.results.dissipation import find_given, without_end_rates
 from varint.results.forces import check_laws
 from varint.results.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.results.lagging import find_lagging
@@ -37,6 +37,7 @@ ON_UNRESOLVED = ("warn", "raise", "ignore")
 ROUND_OFF = 1e-9  # of the potential energy: kinetic energies that are smaller do not count
 SHORTER = 4  # times shorter steps are tried before they are proposed ...
 MOST = 20_000  # ... up to so many
+GIVEN = 0.05  # of the largest kinetic energy: what a force that only dissipates may give in a step
 UNRESOLVED = 0.01  # of the largest kinetic energy: change of the energy of a motion that the steps do not resolve
 
 
@@ -177,6 +178,10 @@ class Lobatto(Method):
         change = np.abs(change - change[0])
         weight = sum(body.mass for body in mechanism.bodies) * float(np.linalg.norm(mechanism.gravity))
         scale = max(float(np.max(kinetic)), ROUND_OFF * weight * float(np.max(np.abs(trajectory.position))))
+        gain = find_given(trajectory, GIVEN * scale)
+        if gain is not None:
+            self._tell(trajectory, _unresolved(trajectory, gain, scale), stacklevel + 1)
+            return
         if not change.max() > UNRESOLVED * scale:
             return
         when = float(trajectory.t[int(np.argmax(change > UNRESOLVED * scale))])
@@ -192,3 +197,15 @@ class Lobatto(Method):
         if self.on_unresolved == "raise":
             raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
         warnings.warn(message, UnresolvedWarning, stacklevel=stacklevel)
+
+
+def _unresolved(trajectory: Trajectory, gain: tuple[int, int, float], scale: float) -> Unresolved:
+    """Return the word about a damper that began to act within a step, see `find_given`; ``scale``: J, of its run."""
+    number, node, energy = gain
+    begin, end = trajectory.t[node : node + 2].tolist()
+    message = (
+        f"{trajectory.mechanism.forces[number].label} gave {energy:.3g} J from t = {begin:g} to {end:g} s, where the"
+        f" kinetic energy of the run is {scale:.3g} J at most, though it can only store and dissipate energy: its"
+        f" damping began within a step that is too long for it. Take {BY_ORDER_2}, or a smaller dt"
+    )
+    return Unresolved(message, end, None)
