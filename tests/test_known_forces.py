@@ -248,4 +248,4 @@ def test_each_cell(use, trait):
 
 
 def test_the_remedy_names_an_integrator():
-    assert f"integrator='{with_contacts()[0]}'" in TRAITS["impulses"].acts
+    assert f"integrator='{with_contacts()[0]}'" in TRAITS["impulses"].remedy

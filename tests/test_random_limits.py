@@ -76,14 +76,14 @@ def test_boxes_capsules_and_tethers_beside_taut_ones(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "order"), [(150, 4), (234, 4)])
+@pytest.mark.parametrize(("seed", "order"), [(150, 4), (234, 4), (200, 8)])
 def test_limits_in_collocation(seed, order):
-    """A rebound before an impact elsewhere; one beside a strong damper."""
+    """A rebound before an impact elsewhere; one beside a strong damper; a stop and a contact of which one holds."""
     mechanism, start = random_limited(np.random.default_rng([seed, 11]), DT)
     state = mechanism.state(**start)
     right = vi.redmax.simulate(mechanism, DURATION, 2 * DT, state=state, integrator="radau", rtol=1e-9)
     run = vi.simulate(vi.Problem(mechanism, DURATION, state), vi.Lobatto(2 * DT, order))
-    assert np.abs(run.position - right.position).max() < 1e-8
+    assert np.abs(run.position - right.position).max() < 1e-7
 
 
 @pytest.mark.slow

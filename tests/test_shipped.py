@@ -44,6 +44,8 @@ def brought(tmp_path, monkeypatch, host):
     (folder / shipped.MANIFEST).write_text(json.dumps(shipped.manifest()))
     monkeypatch.setattr(shipped, "FOLDER", folder)
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "own"))
+    monkeypatch.setattr(config, "CPU_NAME", None)
+    monkeypatch.setattr(config, "CPU_FEATURES", None)
     monkeypatch.setattr(cache, "ORIGINS", type(cache.ORIGINS)())
     monkeypatch.setitem(sys.modules, "source_of_f", types.ModuleType("source_of_f"))
     for remembered in (shipped.find, cache.cache_folder, cache.tell):

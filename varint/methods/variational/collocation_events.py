@@ -57,7 +57,7 @@ from varint.step.contacts.events import SLOWLY
 from varint.step.inputs import Inputs
 from varint.step.intervals import Interval
 from varint.step.limits.bracket import SAME, SEARCH
-from varint.step.limits.impact_rows import MOST_CHANGES
+from varint.step.limits.impact_rows import MOST_CHANGES, PARTING
 from varint.step.limits.impacts import (
     RUN_STARTS,
     act_event,
@@ -434,7 +434,12 @@ class PartedStep:
             self._margin(0, 0.0, None)  # the slips there
             change_contact(plan, ws, work, 0, event.contact, event.kind)
         else:
+            rests = contact >= 0 and not timed and not self._approaches(contact)
+            closed = ws.efforts.closed.copy()
             act_event(plan, ws, 0, timed)
+            for n in np.flatnonzero(~closed & ws.efforts.closed & rests):  # that opened here: it would pull
+                self.search.limit[0] = n
+                act_event(plan, ws, 0, False)
             self.march.relax(self.width)
             if contact >= 0 and not timed:
                 settle_landed(plan, ws, 0)
@@ -443,6 +448,11 @@ class PartedStep:
             self._settle(float(timed), slips)
         self.event = None
         take_momenta(ws, self.march.tree, work)
+
+    def _approaches(self, contact: int) -> bool:
+        """Return whether a contact that touches at pose 0 has an impact, and does not just rest."""
+        least = PARTING * unit_of_length(self.plan.bodies.length[0])
+        return contact_gap_and_rate(self.plan, self.ws, 0, contact)[1] < -least
 
     def _settle(self, share: float, slips: int) -> None:
         """Let closed contacts slide or stick at pose 0, at a ``share`` of the last part, see `settle_states`."""
