@@ -93,7 +93,7 @@ def test_loops_of_steel(name):
         ("governor", 0.8, 300),  # its dampers lead, see tests/test_strong_damping.py
         ("four_bar", 0.1, 300),
         ("n_pendulum", 0.1, 300),
-        ("double_pendulum", 0.05, 300),
+        ("double_pendulum", 0.07, 300),
     ],
 )
 def test_start_values_follow_the_ringing(name, more, steps):

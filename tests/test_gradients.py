@@ -192,7 +192,8 @@ def test_numbers_of_forces(rng, name):
         names = [each for each in names if not each.endswith(alone)]
     names = [each for each in names if each != "g.integral"]  # it is zero: another law acts where it is not
     names = [each for each in names if (name, each) != ("Musculotendon", "f.mass")]  # no pulley divides it
-    check_along(mechanism, names, rng, 0.02, 2e-3, state=state)
+    rtol = 3e-7 if name == "Musculotendon" else 1e-7  # round-off of differences by its smoothing
+    check_along(mechanism, names, rng, 0.02, 2e-3, state=state, rtol=rtol)
 
 
 @pytest.mark.slow
