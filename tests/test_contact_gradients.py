@@ -136,7 +136,7 @@ def slope(value, size):
 
 @pytest.mark.many
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.long] * (n == "rolls")) for n in SCENES])
 def test_against_differences_of_runs(name, rng):
     """By the start along a random change, and by each number along one."""
     (make, duration, free, names), size = SCENES[name], 2e-4

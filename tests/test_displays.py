@@ -168,6 +168,7 @@ def test_the_version_is_that_of_the_checkout_or_of_what_is_installed(tmp_path, m
 # ------------------------------------------------------------------------------------------- names of what can be asked
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("of", MAPPINGS)
 def test_mappings_show_and_complete_their_names(held, of):
@@ -177,6 +178,7 @@ def test_mappings_show_and_complete_their_names(held, of):
     assert mapping._ipython_key_completions_() == names
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_what_a_mapping_says(held):
     assert repr(held["large run"].reactions).endswith("'joint 6', ... 1000 in all")
