@@ -303,7 +303,7 @@ class PartedStep:
                 self._keep()
                 part, tried, pieces, looks = 1.0, 0, pieces + 1, 0
         self.counts[1] += pieces - 1
-        return True
+        return not self.is_lost  # an event at the end of the last part may have lost it
 
     def _farthest(self, left: float) -> float:
         """Return the share of the step, of which so much is ``left``, in which shapes that could meet move little."""
