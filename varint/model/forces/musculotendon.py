@@ -107,9 +107,10 @@ def mujoco_curves(l, v, lmin, lmax, fpmax, fvmax):
 def _fibre(value, rate, optimal, slack, thickness, fastest):
     """Return seven numbers: fibre length and rate over their scales, cos(alpha), derivatives and scales.
 
-    The last four are the derivatives of the rate, over its scale, and of cos(alpha) by the ``value``, 1/m, and the
-    inverse scales of length, 1/m, and rate, s/m. ``value``: length of the path, m; ``rate`` m/s; ``optimal`` and
-    ``slack`` length, m; ``thickness`` of the pennate muscle, m; ``fastest``: optimal lengths per second.
+    All arguments are numbers. The last four are the derivatives of the rate, over its scale, and of cos(alpha) by the
+    ``value``, 1/m, and the inverse scales of length, 1/m, and rate, s/m. ``value``: length of the path, m; ``rate``
+    m/s; ``optimal`` and ``slack`` length, m; ``thickness`` of the pennate muscle, m; ``fastest``: optimal lengths per
+    second.
     """
     along, by_speed = value - slack, 1.0 / (optimal * fastest)
     by_length = fastest * by_speed
@@ -126,8 +127,8 @@ def _fibre(value, rate, optimal, slack, thickness, fastest):
 def _tension(a, curves, fibre, strength):
     """Return the effort, N, and its derivatives by value, N/m, rate, N s/m, and activation, N.
 
-    ``a``: activation, 0 to 1; ``curves``: six numbers, see `degroote_curves`; ``fibre``: seven, see `_fibre`;
-    ``strength``: N.
+    ``a``: activation, 0 to 1, a number; ``curves`` (6,), see `degroote_curves`; ``fibre`` (7,), see `_fibre`;
+    ``strength``: N, a number.
     """
     active, active_slope, speed, speed_slope, passive, passive_slope = curves
     _, _, cosine, v_by_value, bend, by_length, by_speed = fibre
@@ -146,8 +147,8 @@ def _tension(a, curves, fibre, strength):
 def _degroote(value, rate, a, scales):
     """Return the numbers of `_tension` by the curves of 2016, without force up to the slack length.
 
-    ``value`` m, ``rate`` m/s, ``a``: activation; ``scales``: strength, N, optimal and slack length, m, thickness, m,
-    and fastest rate, optimal lengths per second.
+    Numbers ``value`` m, ``rate`` m/s, ``a``: activation; ``scales`` (5,): strength, N, optimal and slack length, m,
+    thickness, m, and fastest rate, optimal lengths per second.
     """
     strength, optimal, slack, thickness, fastest = scales
     if value <= slack:
@@ -160,7 +161,7 @@ def _degroote(value, rate, a, scales):
 def _mujoco(value, rate, a, scales, shape):
     """Return the numbers of `_tension` by the curves of MuJoCo.
 
-    ``shape``: lmin, lmax, fpmax, fvmax, see `mujoco_curves`; the others are those of `_degroote`.
+    ``shape`` (4,): lmin, lmax, fpmax, fvmax, see `mujoco_curves`; the others are those of `_degroote`.
     """
     strength, optimal, slack, thickness, fastest = scales
     if value <= slack and thickness > 0.0:
@@ -180,8 +181,8 @@ def clipped(u):
 def activation_rate(u, a, rise, fall, blend):
     """Return da/dt, 1/s, and its derivative by a, 1/s.
 
-    ``u``: excitation, ``a``: activation, 0 to 1; ``rise`` and ``fall``: time constants, s; ``blend``: width of the
-    passage between both, in excitation; zero for a jump.
+    All arguments are numbers. ``u``: excitation, ``a``: activation, 0 to 1; ``rise`` and ``fall``: time constants, s;
+    ``blend``: width of the passage between both, in excitation; zero for a jump.
     """
     s, slope = 0.5 + 1.5 * min(1.0, max(0.0, a)), 1.5 if 0.0 < a < 1.0 else 0.0
     gap = clipped(u) - a

@@ -1,6 +1,7 @@
 """The law of friction of a bearing, in a step and at a node.
 
-With lambda the multipliers of the joint, its rows make the contact points bear sum_r share_kr lambda_r each, in
+With lambda the multipliers of the joint, N s or N m s, and share_kr the friction of contact point k by a unit
+multiplier along row r, its rows make the contact points bear sum_r share_kr lambda_r each, in
 friction along the coordinate. So the friction beta of a bearing is bounded by
 
     low c <= beta <= high c,    c = sum_k |sum_r share_kr lambda_r|
@@ -15,8 +16,10 @@ over the whole step (for v < 0 the other way round): it sticks where beta is wit
 A step across the instant of rest is so of second order.
 
 A bearing that sticks has its row, a constraint at `BearingWork.anchor`. Else the row is released, and its friction is
-at a bound, an unknown of the border (border.py) with the row beta = bound c(lambda). Arguments: ``n``, number of a
-bearing; all arrays named without ``ws`` are of ``ws.bearings``.
+at a bound, an unknown of the border (border.py) with the row beta = bound c(lambda).
+
+Arguments of one meaning in all functions: ``n``, number of a bearing; ``pose``, ``start``, ``end``, numbers of poses, 0
+or 1; ``work``, ``ws.bearings``. All arrays named without ``ws`` are of it; their shapes stand in records.py.
 """
 
 from varint.base.numba import Float1, indirect, natural, njit
@@ -27,7 +30,8 @@ from varint.step.measures import measure_at
 from varint.step.plan import Plan, Workspace
 from varint.step.sizes import length_unit
 
-LOW, STUCK, HIGH, AT_REST = -1, 0, 1, 2  # AT_REST: held by a constraint or a limit, which take all of the load
+# modes: friction at low c; sticking; friction at high c; at rest without friction, as a rival row takes all of the load
+LOW, STUCK, HIGH, AT_REST = -1, 0, 1, 2
 HELD = 1e300  # bound of a bearing that does not slip whatever its load is
 SLOW = 1e-7  # rad/s or, times `length_unit`, m/s: a start that is no faster rests
 STOPPED = 0.5  # of the slip before a step: what is left of one that friction all but stops
@@ -51,7 +55,7 @@ def coordinate_at(plan, ws, pose, n):
 
 @njit
 def write_shares(plan, ws, pose):
-    """Write the friction of each contact point by the multipliers of its joint along its rows at a pose, ``share``."""
+    """Write the friction of each contact point by unit multipliers of its joint at a pose to ``share`` (points, 5)."""
     table = plan.bearings
     for n in range(table.row.size):
         j, side = natural(table.joint[n]), natural(table.side[n])
@@ -71,9 +75,10 @@ def write_shares(plan, ws, pose):
 
 @njit
 def find_most(plan, ws, n, multiplier):
-    """Write c of bearing n to ``most``, its derivatives to ``by_multiplier`` (5,); return whether these changed it.
+    """Write c of bearing n to ``most``, its derivatives to ``by_multiplier`` (5,); return whether c is news.
 
-    ``multiplier`` (nr,). After `write_shares`.
+    So where c is not what the derivatives before foresaw: a load has changed its sign. ``multiplier`` (nr,). After
+    `write_shares`.
     """
     work, table = ws.bearings, plan.bearings
     first, most, foreseen = natural(plan.joints.rows[table.joint[n]]), 0.0, 0.0
@@ -99,7 +104,10 @@ def find_most(plan, ws, n, multiplier):
 
 @njit
 def has_rival(plan, ws, n):
-    """Return whether a constraint, or a closed limit, keeps the coordinate of bearing n: then its row never does."""
+    """Return whether a constraint of a force, or a closed limit, keeps the coordinate of bearing n (a number).
+
+    The row of the bearing itself is then never a constraint: it would be redundant.
+    """
     for k in range(plan.bearings.rival_first[n], plan.bearings.rival_first[n + 1]):
         if ws.released[plan.bearings.rival[k]] == 0.0:
             return True
@@ -108,7 +116,7 @@ def has_rival(plan, ws, n):
 
 @njit
 def bound_of(work, n, mode):
-    """Return the bound, over the most friction, that bearing n is at in a ``mode`` other than STUCK."""
+    """Return the bound, over the most friction, that bearing n is at in a ``mode`` but STUCK (a number)."""
     if mode == AT_REST:
         return 0.0
     return work.low[n] if mode == LOW else work.high[n]
@@ -123,7 +131,10 @@ def start_bounds(work, n):
 
 @njit
 def turn_round(work, n, rate):
-    """Write the bounds of bearing n where its ``slip`` would turn to ``rate`` in the step; return whether it would."""
+    """Write the bounds of bearing n whose ``slip`` would turn to ``rate`` in the step; return whether it would.
+
+    Both in m/s or rad/s, ``slip`` (n,), ``rate`` a number.
+    """
     slip = work.slip[n]
     if not slip * rate < 0.0 or work.low[n] != work.high[n]:
         return False
@@ -156,7 +167,7 @@ def push_bearing(plan, ws, pose, n, share, body):
 
 @njit
 def begin_bearings(plan, ws, start):
-    """Prepare the bearings for a step from a pose: coordinates, bounds, and loads by the multipliers."""
+    """Prepare the bearings for a step from a pose: ``value``, ``anchor``, ``low``, ``high`` (n,), `write_shares`."""
     work = ws.bearings
     work.pose[0] = start
     write_shares(plan, ws, start)
@@ -196,10 +207,13 @@ def rub(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
 
 @njit
 def _mode(plan, ws, n, trial, rate):
-    """Return the mode of bearing n by the ``trial`` impulse, beta less the impulse that would stop the ``rate``."""
+    """Return the mode of bearing n by the ``trial`` impulse: beta less the impulse that would stop the ``rate``.
+
+    ``trial`` N s or N m s, ``rate`` m/s or rad/s, both numbers.
+    """
     work = ws.bearings
     if work.low[n] == work.high[n]:
-        return LOW
+        return LOW  # it slides on: both bounds are the same
     if has_rival(plan, ws, n):
         if work.slip[n] == 0.0 and abs(rate) <= SLOW * unit_of_bearing(plan, n):
             return AT_REST
@@ -211,7 +225,10 @@ def _mode(plan, ws, n, trial, rate):
 
 @njit
 def add_to_border(plan, ws, pose, n):
-    """Append the row of the friction of bearing n, which slides, to ``ws.border``; return its number."""
+    """Append the row of the friction of bearing n, which slides, to ``ws.border``; return its number there.
+
+    By the gradient of its coordinate at a pose, ``gradient[n, pose]`` (2, 6).
+    """
     border, work, r = ws.border, ws.bearings, natural(plan.bearings.row[n])
     i = natural(border.count[0])
     border.count[0] += 1
@@ -229,7 +246,11 @@ def add_to_border(plan, ws, pose, n):
 
 @indirect(seconds=1, what=WHAT)
 def write_friction(plan: Plan, ws: Workspace, upper: int, end: int, h: float, factored: bool) -> None:
-    """Add the friction of the bearings that slide to the border, or, if ``factored``, its right sides alone."""
+    """Add the friction of the bearings that slide to the border, or, if it is ``factored``, right sides (rows,) alone.
+
+    By the gradients at the start of the step, the pose that ``end`` is not. ``upper`` and ``h`` (numbers) are those of
+    the other roles that write to the border, and are not used.
+    """
     border, work = ws.border, ws.bearings
     for i in range(0 if factored else border.count[0]):
         for k in range(ROWS):

@@ -101,7 +101,10 @@ def _settle(plan, ws, start, h, tol):
 
 @njit
 def _attempt(plan, ws, start, h, tol, further, missed):
-    """Solve a step as `newton.solve_step` from the iterate at hand with the bounds of friction at hand."""
+    """Solve a step as `newton.solve_step`, whose arguments these are, from the iterate and the bounds at hand.
+
+    The iterate in ``ws.velocity`` (nb, 6) and ``ws.multiplier`` (nr,), the bounds in ``low``, ``high`` (n,).
+    """
     count = 0
     if _any_chooses(plan, ws):
         status, count = _settle(plan, ws, start, h, tol)
