@@ -76,15 +76,15 @@ from varint.step.step import MOST_TRIALS
 if TYPE_CHECKING:
     from varint.methods.variational.collocation_march import CollocationMarch
 
-MOST_LOOKS = 20  # parts of a step that are cut where its polynomials show an event; later ones are judged as they are
+MOST_LOOKS = 20  # cuts of one part where its polynomials show an event; a gap that closes even then fails the step
+PULLS_SEEN = 3  # of these, where a closed stop may pull: after that it does so from the start of the part on
 MOST_PIECES = 1000  # parts of a step that are done: more are a search that does not end
-PULLS_SEEN = 3  # those of them that are cut where a closed stop may pull: it then does so from their start on
 LAST_SHARE = 1e-9  # of a step: where a slip ends within it the contact sticks
-SOON = 1e-6  # of a step: other features that face each other within it are taken at the end of a part of this size
-LEAST = 1e-12  # of a step: over a shorter part the round-off of poses is a speed
+SOON = 1e-6  # of a step: other features within it are taken at its end; shorter parts have their energy looked at
+LEAST = 1e-12  # of a step: over a shorter part the round-off of poses would look like a velocity
 SAME_ENERGY = 1e-9  # of the kinetic energy: less of it may come or go without work in an event, ...
 SHORT_ENERGY = 1e-5  # ... or in a part of a step that is shorter than `SOON`
-END = 1e-14  # share of a step that counts as none
+END = 1e-14  # of a step: less that is left counts as none
 CALLED = (  # compiled before the first step
     keep_start, meets_stops, lets_go, show_at, take_momenta, gap_and_rate, keep_trial, place_stops, find_pushes,
     accelerate_node, energies_at,
@@ -201,7 +201,8 @@ class Bracket(NamedTuple):
 class PartedStep:
     """A step of ``width`` dt of a `CollocationMarch` in parts.
 
-    ``counts`` (2,): of iterations and sub-steps, added to.
+    ``counts`` (2,): of iterations and sub-steps, added to. ``search.limit`` (1,) holds the number of the stop whose
+    event is searched for, that of a contact after those of all stops, -1 for none, or RUN_STARTS.
     """
 
     def __init__(self, march: "CollocationMarch", counts: np.ndarray, width: float) -> None:
@@ -215,7 +216,8 @@ class PartedStep:
         self.works = np.zeros(self.plan.elements.force.size)
         self.before = (0.0, 0.0)  # `_energies` at the start of the part
         self.changes, self.most_changes = 0, MOST_CHANGES + KINDS * self.plan.contacts.body.size
-        self.is_lost = False  # whether the events of the step follow one another without end, or are not told apart
+        # whether the step fails: too many events, one that cannot be located, or one that changes energy without work
+        self.is_lost = False
         self.bracket: Bracket | None = None
         self.event: Bracket | None = None  # the one whose event acts next
 
@@ -233,7 +235,11 @@ class PartedStep:
             self.march.relax(self.width)
 
     def take(self) -> bool:
-        """Take the step; return whether all parts were solved. As `advance_step` of step/step.py."""
+        """Take the step; return whether all parts were solved. As `advance_step` of step/step.py.
+
+        A part that shows an event before its end is cut there; one that is not solved is halved; the others are judged:
+        AGAIN tries another share, AT_START lets an event act at the start first, ACCEPTED goes on from the end.
+        """
         # shares of the step: done, the bound of a part after failures, the part that is tried
         done, size, part = 0.0, 1.0, 1.0
         tried, looks, pieces = 0, 0, 0  # trials of a part, parts cut where an event was seen, parts that are done
@@ -263,7 +269,9 @@ class PartedStep:
                 self.bracket = None
                 size = 0.5 * (size if search.limit[0] >= 0 else min(size, part))
                 if size < SHORTEST_SHARE * longest_share:
-                    contact = self._slowest_slip()
+                    contact = (
+                        self._slowest_slip()
+                    )  # a slip that ends turns ever faster, then it sticks
                     if contact < 0:
                         return False
                     if size < LAST_SHARE:
@@ -306,13 +314,17 @@ class PartedStep:
         return not self.is_lost  # an event at the end of the last part may have lost it
 
     def _farthest(self, left: float) -> float:
-        """Return the share of the step, of which so much is ``left``, in which shapes that could meet move little."""
+        """Return the share of the step in which shapes that could meet move little; ``left``: share that is not done."""
         if not self.has_shapes:
             return 1.0
         return left * share_of_part(self.plan, self.ws, self.march.work, self.width * self.march.dt * left)
 
     def _try(self, done: float, part: float) -> tuple[int, float, float]:
-        """Solve a part from ``done`` on, both shares of the step; return the status and `meets_stops`' shares of it."""
+        """Solve a part from ``done`` on, both shares of the step; return the status and two shares of the part.
+
+        Those of `meets_stops`: where an event was seen first, WHOLE for none, and where a gap is expected to close, -1
+        where that is not known.
+        """
         march = self.march
         march.drop_start_values()
         status = march.take_part(self.width * done, self.width * part, self.counts)
@@ -406,8 +418,8 @@ class PartedStep:
     def _keeps(self, before: tuple[float, float], share: float) -> bool:
         """Return whether no more than a ``share`` of the kinetic energy came or went without work since `_energies`.
 
-        And no more than that at the speed `SLOWLY`, at which landings are not located. An event of a closed contact may
-        correct the work of the part before, but then leaves the kinetic energy.
+        And no more than that at the speed `SLOWLY`, at which landings are not located. Either the kinetic energy or
+        that less the work has to stay: an event of a closed contact may correct the work of the part before.
         """
         kinetic, work = self._energies()
         slow = 0.5 * self.plan.bodies.mass.sum() * (SLOWLY * unit_of_length(self.plan.bodies.length[0])) ** 2
@@ -424,6 +436,7 @@ class PartedStep:
         self.is_lost = self.is_lost or not self._keeps(before, SAME_ENERGY)
 
     def _let_act(self, timed: bool) -> None:
+        """Do `_act` without a look at the energy."""
         plan, ws, work, event = self.plan, self.ws, self.march.work, self.event
         contact = int(self.search.limit[0]) - plan.limits.measure.size
         beside = self.has_shapes and event is None and timed and contact >= 0
@@ -437,7 +450,7 @@ class PartedStep:
             rests = contact >= 0 and not timed and not self._approaches(contact)
             closed = ws.efforts.closed.copy()
             act_event(plan, ws, 0, timed)
-            for n in np.flatnonzero(~closed & ws.efforts.closed & rests):  # that opened here: it would pull
+            for n in np.flatnonzero(~closed & ws.efforts.closed & rests):  # closed along with it, it would pull
                 self.search.limit[0] = n
                 act_event(plan, ws, 0, False)
             self.march.relax(self.width)

@@ -83,7 +83,10 @@ def _keep_right_sides(ws):
 
 @njit
 def _solve(plan, ws, pose):
-    """Solve the problem with the bounds and from the modes at hand, which the law changes."""
+    """Solve the problem of a pose with the bounds ``low``, ``high`` and from the ``mode`` (n,), which the law changes.
+
+    Right sides are those of `_keep_right_sides`; the solution goes to ``ws.increment_body`` (nb, 6).
+    """
     work, table = ws.bearings, plan.bearings
     for _ in range(PASSES):
         copy_motions(work.body, ws.increment_body)
@@ -121,7 +124,10 @@ def _solve(plan, ws, pose):
 
 @njit
 def _mode(plan, ws, pose, n, fastest):
-    """Return the mode of bearing n by the solution at hand; ``fastest``: of the solution, m/s or m/s^2."""
+    """Return the mode of bearing n by the solution at hand, ``ws.increment_body`` (nb, 6).
+
+    ``fastest``: the largest number of that, m/s or m/s^2, rotations times the length of the mechanism.
+    """
     work, r = ws.bearings, natural(plan.bearings.row[n])
     mode, low, high, most = work.mode[n], work.low[n], work.high[n], work.most[n]
     if low == high or mode == AT_REST or has_rival(plan, ws, n):
@@ -136,7 +142,7 @@ def _mode(plan, ws, pose, n, fastest):
 
 @njit
 def _begin(plan, ws, pose):
-    """Prepare the bearings for a problem at a pose: bounds and modes by their ``slip``."""
+    """Prepare the bearings for a problem at a pose: ``low``, ``high``, ``mode`` (n,) by their ``slip`` (n,)."""
     work = ws.bearings
     write_shares(plan, ws, pose)
     for n in range(plan.bearings.row.size):
@@ -151,7 +157,7 @@ def _begin(plan, ws, pose):
 
 @njit
 def _go_back(plan, ws, pose):
-    """Set the modes and rows of the bearings as they were before the problem."""
+    """Set ``mode`` (n,) and the rows (n, 2, 6) of the bearings at a pose as they were before the problem."""
     for n in range(plan.bearings.row.size):
         ws.bearings.mode[n] = ws.bearings.kept_mode[n]
         set_row(plan, ws, pose, n, ws.bearings.kept_released[n] == 0.0)
@@ -161,7 +167,8 @@ def _go_back(plan, ws, pose):
 def project_bearings(plan: Plan, ws: Workspace, pose: int) -> None:
     """Find the velocities at a node as `projection.project` does: bearings that stuck in the step before still do.
 
-    Those that slid go on, unless that would turn them round. Right sides as after `momenta_and_rates`.
+    Those that slid go on, unless that would turn them round. Right sides, ``ws.increment_body`` (nb, 6) and
+    ``ws.increment_row`` (nr,), as after `momenta_and_rates`.
     """
     work = ws.bearings
     _keep_right_sides(ws)

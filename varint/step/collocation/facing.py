@@ -1,5 +1,8 @@
 """Contacts of shapes in a collocation step: features for a step, places for rows, frames that go along.
 
+A feature is a pair of vertices, edges or faces that may touch, a slot the arrays of one of them, a place the rows that
+are kept for one closed contact of two bodies. Poses are numbered 0 and 1.
+
 Slots of features are filled at the start of a step or part (step/contacts/finding.py), and keep their features through
 it. A closed contact has the rows of one of the places of its two bodies. Its frame at a node is the one at node 0, with
 the direction across the normal turned to stay at right angles to it: that is smooth, unlike `square_to`.
@@ -19,12 +22,17 @@ from varint.step.plan import Plan, Workspace
 from varint.step.sizes import length_unit
 
 FARTHEST = 0.25  # of the smaller shape: how far two that could meet move in a part of a step
-AHEAD = 1e-11  # m, times `length_unit`: features are chosen for poses this far on, so that mirror images turn together
+# m, times `length_unit`: features are chosen for poses at which shapes have moved so far against each other, so that
+# mirror images turn together
+AHEAD = 1e-11
 
 
 @njit
 def move_bodies(plan, ws):
-    """Write the velocities of bodies alone with the momenta ``ws.momentum`` (nb, 6) to ``ws.velocity`` (nb, 6)."""
+    """Write the velocities of bodies without joints, M^-1 times ``ws.momentum`` (nb, 6), to ``ws.velocity`` (nb, 6).
+
+    Linear parts in axes of the world, angular ones in those of the body.
+    """
     for b in range(plan.bodies.mass.size):
         p = ws.momentum[b]
         line = scale(1.0 / plan.bodies.mass[b], vector(p))
@@ -35,7 +43,8 @@ def move_bodies(plan, ws):
 def begin_facing(plan: Plan, ws: Workspace, tree: LinkTree, work: NodeWorkspace, h: float) -> None:
     """Fill the slots of shapes for a step of ``h`` s from the present node, which is shown at pose 0.
 
-    Writes ``ws.velocity`` (nb, 6), ``work.touch.longest`` (1,) and the arrays of slots.
+    Writes poses and momenta (nb, 6) of pose 0, ``ws.velocity`` (nb, 6), ``work.touch.longest`` (1,), a share of the
+    step, and the arrays of slots; these stay where ``h`` is not above 0, at a look without a step.
     """
     for b in range(tree.link.size):
         n = natural(tree.link[b])
@@ -63,7 +72,7 @@ def renew_features(plan: Plan, ws: Workspace, work: NodeWorkspace, pose: int, h:
     see_features(plan, ws, ahead, seen)
     for f in range(seen.size):
         if ws.contacts.closed[plan.contacts.height.size + f] and not seen[f]:
-            return
+            return  # the event TURNS takes it
     choose_features(plan, ws, ahead, h)
 
 
@@ -76,7 +85,7 @@ def _mark_closed(plan, ws, seen):
 
 @njit
 def _share_of_step(plan, ws, h):
-    """Return the share of ``h`` s from pose 0 in which no shapes that could turn other features move far.
+    """Return the share of ``h`` s (a number) from pose 0 in which no shapes that could turn other features move far.
 
     1 where all pairs that are near are of two balls, which have no other features.
     """
@@ -90,7 +99,7 @@ def _share_of_step(plan, ws, h):
 
 @indirect(seconds=1, what="contacts of shapes in collocation")
 def share_of_part(plan: Plan, ws: Workspace, work: NodeWorkspace, h: float) -> float:
-    """Return `_share_of_step` at ``ws.velocity`` (nb, 6)."""
+    """Return `_share_of_step` at ``ws.velocity`` (nb, 6); ``work`` is that of all functions of its kind, not used."""
     return _share_of_step(plan, ws, h)
 
 
@@ -184,7 +193,7 @@ def _go_ahead(plan, ws, pose, velocity, way):
 
 @njit
 def _speed_between(plan, ws, pose, velocity, c):
-    """Return a bound of how fast the features of contact c move against each other at a pose, m/s."""
+    """Return a bound of how fast the features of contact c move against each other, m/s; ``velocity`` (nb, 6)."""
     i, j, nb = natural(plan.contacts.body[c]), natural(plan.contacts.other[c]), plan.bodies.mass.size
     _, _, A, B = locate_contact(plan, ws, pose, c)
     apart, speed = vector(velocity[i]), 0.0
@@ -205,7 +214,7 @@ def turn_features(plan: Plan, ws: Workspace, pose: int) -> None:
     At ``ws.velocity`` (nb, 6), those with which the bodies move on. The features are those `AHEAD` of the pose.
     Overwrites the other pose. A normal may jump from one face to the next: a corner that slid along one face past its
     edge parts from the next one. Writes the arrays of slots, and ``closed``, ``held_gap`` and ``slip`` (contacts, 2) of
-    ``ws.contacts``, m/s, of all that are closed: without it an impact would stop those that slide.
+    ``ws.contacts``, m/s, of all that are closed: an impact takes a slip of zero for one that sticks.
     """
     work, least = ws.contacts, STILL * length_unit(plan)
     choose_features(plan, ws, _go_ahead(plan, ws, pose, ws.velocity, AHEAD), 0.0)
@@ -225,7 +234,10 @@ def turn_features(plan: Plan, ws: Workspace, pose: int) -> None:
 
 @indirect(seconds=1, what="contacts of shapes in collocation")
 def faces(plan: Plan, ws: Workspace, work: NodeWorkspace, pose: int, c: int) -> bool:
-    """Return whether the shapes of contact c face each other at a pose by the features that it has."""
+    """Return whether the shapes of contact c face each other at a pose by the features that it has.
+
+    Overwrites ``work.touch.seen`` (features,).
+    """
     f = feature_of(plan, c)
     if f < 0:
         return True
