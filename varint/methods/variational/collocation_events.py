@@ -314,7 +314,7 @@ class PartedStep:
         return not self.is_lost  # an event at the end of the last part may have lost it
 
     def _farthest(self, left: float) -> float:
-        """Return the share of the step in which shapes that could meet move little; ``left``: share that is not done."""
+        """Return the share of the step in which shapes that could meet move little; ``left``: what is not done."""
         if not self.has_shapes:
             return 1.0
         return left * share_of_part(self.plan, self.ws, self.march.work, self.width * self.march.dt * left)
