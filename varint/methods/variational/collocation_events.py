@@ -269,9 +269,7 @@ class PartedStep:
                 self.bracket = None
                 size = 0.5 * (size if search.limit[0] >= 0 else min(size, part))
                 if size < SHORTEST_SHARE * longest_share:
-                    contact = (
-                        self._slowest_slip()
-                    )  # a slip that ends turns ever faster, then it sticks
+                    contact = self._slowest_slip()  # a slip that ends turns ever faster, then it sticks
                     if contact < 0:
                         return False
                     if size < LAST_SHARE:
@@ -314,7 +312,7 @@ class PartedStep:
         return not self.is_lost  # an event at the end of the last part may have lost it
 
     def _farthest(self, left: float) -> float:
-        """Return the share of the step in which shapes that could meet move little; ``left``: what is not done."""
+        """Return the share of the step in which shapes that could meet move little; ``left``: share that remains."""
         if not self.has_shapes:
             return 1.0
         return left * share_of_part(self.plan, self.ws, self.march.work, self.width * self.march.dt * left)
