@@ -218,6 +218,8 @@ def _mode(plan, ws, n, trial, rate):
         if work.slip[n] == 0.0 and abs(rate) <= SLOW * unit_of_bearing(plan, n):
             return AT_REST
         return LOW if rate >= 0.0 else HIGH
+    if work.high[n] == HELD:
+        return STUCK
     if trial >= work.high[n] * work.most[n]:
         return HIGH
     return LOW if trial <= work.low[n] * work.most[n] else STUCK
