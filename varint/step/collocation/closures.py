@@ -57,10 +57,11 @@ def start_closures(plan, ws, given):
 def place_closures(plan, ws, tree, closures, work, given, k):
     """Write values (rows,) and gradients (rows, 2, 6) of the rows at node k, whose inputs are ``given`` (ne,).
 
-    Turns are counted on from node 0, the present one.
+    Turns are counted on from node 0, the present one, whose bodies `start_poses` has shown.
     """
     own = work.closures
-    show_bodies(tree, work, k)
+    if k > 0:
+        show_bodies(tree, work, k)
     set_node_targets(plan, ws, given)
     if k == 0:
         follow_constraints(plan, ws, work.body_position[0], work.body_rotation[0])
