@@ -101,7 +101,7 @@ def test_the_rope_between_pulleys_apart_has_the_order(order):
 def test_the_energy_has_no_trend_and_the_rows_stay_closed():
     mechanism = three()
     state = mechanism.state(rates={"free a": (0.0, 0.1, 0.0, 0.0, 0.1, 0.1), "free c": (0.0, 0.0, 0.1, 0.0, 0.1, 0.1)})
-    run = vi.simulate(mechanism, 60.0, 0.01, state=state, on_unresolved="ignore")  # round-off decides on chaos
+    run = vi.simulate(mechanism, 20.0, 0.01, state=state)  # longer: round-off decides, the motion is chaotic
     residual = run.energy - run.energy[0]
     early, late = residual[: len(run) // 6].mean(), residual[-len(run) // 6 :].mean()
     assert np.abs(residual).max() < 2e-2 * run.kinetic.max()
