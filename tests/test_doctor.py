@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 from command_line import documented, folder, json_of, keys_told, report_of
@@ -178,6 +179,37 @@ def test_a_kind_that_was_run_compiles_nothing_more(kind):
     (again,) = warming.warm([kind])
     assert first.compiled + first.kept == again.kept > 5
     assert again.compiled == 0
+
+
+@pytest.mark.parametrize("kind", ["steps", "small motions", "gradients"])
+def test_compositions_refuse_no_run_that_compiles(kind, monkeypatch):
+    """A refusal would end `varint compile` and the making of wheels. Nothing is compiled here."""
+    from varint.cli import warming
+    from varint.methods.variational.composed_damping import refuse_amplified
+    from varint.methods.variational.schemes import scheme
+
+    asked = []
+
+    class Asked:
+        def __getattr__(self, name):
+            if not name[0].islower() or name == "mechanisms":
+                return getattr(vi, name)
+            if name not in ("simulate", "linearize", "gradient"):
+                return MagicMock()
+            return self.ask
+
+        def ask(self, mechanism, *places, order=2, dt=None, **options):
+            places = [each for each in places if isinstance(each, float)]
+            if order > 2:
+                asked.append((mechanism, order, dt or places[-1]))
+            return MagicMock()
+
+    monkeypatch.setattr(warming, "vi", Asked())
+    monkeypatch.setattr(warming, "_asked", lambda run: None)
+    KINDS[kind]()
+    assert asked
+    for mechanism, order, dt in asked:
+        refuse_amplified(mechanism, scheme(order), dt, mechanism.state())
 
 
 # ---------------------------------------------------------------------------------------------------- importing
