@@ -133,3 +133,28 @@ def test_runs_with_deformable_bodies_say_so(damping, told):
         warnings.simplefilter("always")
         vi.simulate(mechanism, 0.003, DT)
     assert told == any("'d' damps by up to" in str(each.message) for each in caught)
+
+
+BOUNDED = {
+    "friction": vi.JointFriction("d", joint="p", effort=50.0, smoothing=1e-3),
+    "motor": vi.VelocityMotor("d", joint="p", speed=5.0, max_effort=50.0, smoothing=1e-3),
+}
+
+
+@pytest.mark.parametrize("force", BOUNDED)
+def test_an_effort_at_its_bound_that_turns_a_rate_round_is_told(force):
+    """In reduced coordinates its slope there is zero, and a step of "euler" goes by that: 50 N m turn 1 kg m2 by 0.5
+    rad/s in 10 ms, more than the rate of 0.2 rad/s has to lose, or to win."""
+    hinge = vi.Revolute("p", "world", "b", point=ORIGIN, axis=(0, 0, 1))
+    mechanism = vi.Mechanism("rotor", [BLOCK], [hinge], gravity=ORIGIN, forces=[BOUNDED[force]])
+    ends = 5.0 if force == "motor" else 0.0
+    problem = vi.Problem(mechanism, 0.2, state=mechanism.state(rates={"p": ends + 0.2}))
+    with pytest.warns(
+        vi.UnresolvedWarning, match=r"'d' turns its rate round in each step from t = 0 s on, with its largest effort"
+    ):
+        wrong = vi.simulate(problem, vi.Reduced("euler", dt=0.01)).rates["p"]
+    assert np.abs(wrong[1:] - ends).min() > 0.1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shorter = vi.simulate(problem, vi.Reduced("euler", dt=1e-5)).rates["p"]
+    assert shorter[-1] == pytest.approx(ends, abs=1e-6)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 RESISTANCE, SLIDING = (LOAD_NAMES.index(name) for name in ("resistance", "sliding"))
 SLACK = 0.1  # k dt / c of a spring k beside a damper c, below which elements of beams creep, and do not swing
 SAMPLES = 24  # poses at which inertias are looked at, beside that of the start
+AT_BOUND = 0.9  # of the largest effort of friction or a motor: from there on its slope is next to none
+IN_A_ROW = 4  # nodes with efforts of alternating signs at their bound, which no motion has that steps resolve
 
 
 class AmplifiedError(ArgumentError):
@@ -285,3 +287,22 @@ def find_given(run: "RecordedMotion", least: float) -> tuple[int, int, float] | 
     energy = -np.diff([run.dissipated[run.mechanism.forces[k].name] for k in numbers], axis=1)
     k, node = map(int, np.unravel_index(energy.argmax(), energy.shape))
     return (numbers[k], node, float(energy[k, node])) if energy[k, node] > least else None
+
+
+def find_alternating(run: "RecordedMotion") -> tuple[int, int] | None:
+    """Return number of a force, and the first of IN_A_ROW nodes at which its effort is at its bound with signs in turn.
+
+    None if there is none. Of friction and motors whose effort has a bound; runs that record each node show it.
+    """
+    laws, compiled = run.mechanism.compiled.plan.laws, run.mechanism.compiled
+    for f, (kind, element) in enumerate(zip(laws.kind.tolist(), laws.element.tolist(), strict=True)):
+        if "smoothing" not in LAWS[LAW_NAMES[kind]].parameters or len(run) < IN_A_ROW:
+            continue
+        number, bound = int(compiled.force[element]), laws.parameter[laws.first[f]]
+        for effort in run.force[run.mechanism.forces[number].name].reshape(len(run), -1).T:
+            at_bound = np.where(np.abs(effort) > AT_BOUND * bound, np.sign(effort), 0.0)
+            turned = at_bound[1:] * at_bound[:-1] < 0.0
+            in_a_row = np.lib.stride_tricks.sliding_window_view(turned, IN_A_ROW - 1).all(axis=1)
+            if in_a_row.any():
+                return number, int(np.argmax(in_a_row))
+    return None

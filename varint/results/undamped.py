@@ -1,5 +1,7 @@
 """Warnings about strong dampers: a step leaves most of the momentum along them, or turns it round.
 
+Dry friction, or a motor, at its bound is such a damper too where a step is long enough for it to turn the rate round.
+
 A step multiplies the momentum along a damper by a rational function R of z = c dt / m. For symmetric methods R goes to
 1 or -1 with growing z: what a damper, or dry friction, should end at once then goes on for many steps.
 """
@@ -8,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from varint.results.dissipation import ranges_of
+from varint.results.dissipation import find_alternating, ranges_of
 from varint.results.recorded_motion import RecordedMotion
 from varint.results.resolution import Unresolved
 
@@ -70,3 +72,22 @@ def find_undamped(
         f" at once, and may turn it round. Take {remedy}{', or ' * bool(remedy)}dt below {LESS * dt * most / z:.2g} s"
     )
     return Unresolved(message, float(trajectory.t[0]), body)
+
+
+def find_turned(trajectory: RecordedMotion, method: str) -> Unresolved | None:
+    """Return the `Unresolved` of a run in which friction, or a motor, turns a rate round in each of some steps.
+
+    An effort at its bound has no slope, so that a step that is implicit by the slope does not see that the effort ends
+    the motion. ``method``: part of the message.
+    """
+    turned = find_alternating(trajectory)
+    if turned is None:
+        return None
+    number, node = turned
+    time = float(trajectory.t[node])
+    message = (
+        f"{trajectory.mechanism.forces[number].label} turns its rate round in each step from t = {time:g} s on, with"
+        f" its largest effort: steps of {method} are too long for it, and the motion is not what it should be. Take"
+        f" {BY_ORDER_2}, or a smaller dt"
+    )
+    return Unresolved(message, time, None)

@@ -43,7 +43,7 @@ from varint.results.inputs.at_times import InputsAtTimes
 from varint.results.inputs.courses import Course, Span, courses_by_rows, moved_by_rows, still_rows
 from varint.results.record import Record
 from varint.results.resolution import find_unresolved
-from varint.results.undamped import find_undamped
+from varint.results.undamped import find_turned, find_undamped
 from varint.runs.method import Method, register, solve
 from varint.runs.parts import Arguments, parts_of, with_arguments
 from varint.runs.problem import Problem, Recording
@@ -242,7 +242,9 @@ class Reduced(Method):
             stages = trajectory.settings.get("stages", 0)
             task = Task(0.0, dt, 0.0, 0.0, stages)
             factor = functools.partial(kind.factor, task)
-            unresolved = find_undamped(trajectory, dt, factor, f"integrator {kind.name!r}", DISSIPATES)
+            method = f"integrator {kind.name!r}"
+            unresolved = find_undamped(trajectory, dt, factor, method, DISSIPATES)
+            unresolved = unresolved or find_turned(trajectory, method)
         if unresolved is not None:
             warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
 
