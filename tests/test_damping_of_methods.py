@@ -158,3 +158,16 @@ def test_an_effort_at_its_bound_that_turns_a_rate_round_is_told(force):
         warnings.simplefilter("error")
         shorter = vi.simulate(problem, vi.Reduced("euler", dt=1e-5)).rates["p"]
     assert shorter[-1] == pytest.approx(ends, abs=1e-6)
+
+
+def test_a_swing_of_which_half_periods_are_recorded_is_not_told():
+    """Its effort has another sign at each node, and nothing turns round in a step."""
+    friction = vi.JointFriction("d", joint="p", effort=1e-6, smoothing=1e-6)
+    spring = vi.TorsionSpring("s", joint="p", stiffness=(np.pi / 0.1) ** 2)  # half a period in 0.1 s
+    hinge = vi.Revolute("p", "world", "b", point=ORIGIN, axis=(0, 0, 1))
+    mechanism = vi.Mechanism("rotor", [BLOCK], [hinge], gravity=ORIGIN, forces=[friction, spring])
+    problem = vi.Problem(mechanism, 1.0, state=mechanism.state(rates={"p": 1.0}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", vi.UnresolvedWarning)
+        run = vi.simulate(problem, vi.Reduced("euler", dt=1e-4), vi.Recording(every=1000))
+    assert (run.force["d"][1:] * run.force["d"][:-1] < 0.0).all()

@@ -30,6 +30,7 @@ RESISTANCE, SLIDING = (LOAD_NAMES.index(name) for name in ("resistance", "slidin
 SLACK = 0.1  # k dt / c of a spring k beside a damper c, below which elements of beams creep, and do not swing
 SAMPLES = 24  # poses at which inertias are looked at, beside that of the start
 AT_BOUND = 0.9  # of the largest effort of friction or a motor: from there on its slope is next to none
+FURTHEST = 1.5  # dt: nodes of steps that are all recorded are no further apart
 IN_A_ROW = 4  # nodes with efforts of alternating signs at their bound, which no motion has that steps resolve
 
 
@@ -292,13 +293,18 @@ def find_given(run: "RecordedMotion", least: float) -> tuple[int, int, float] | 
 def find_alternating(run: "RecordedMotion") -> tuple[int, int] | None:
     """Return number of a force, and the first of IN_A_ROW nodes at which its effort is at its bound with signs in turn.
 
-    None if there is none. Of friction and motors whose effort has a bound; runs that record each node show it.
+    Of friction and motors whose effort has a bound. None if there is none, or where nodes are further apart than a
+    step: slower motions seem to turn round at each of these.
     """
+    if len(run) < IN_A_ROW or np.diff(run.t).max() > FURTHEST * run.settings["dt"]:
+        return None
     laws, compiled = run.mechanism.compiled.plan.laws, run.mechanism.compiled
-    for f, (kind, element) in enumerate(zip(laws.kind.tolist(), laws.element.tolist(), strict=True)):
-        if "smoothing" not in LAWS[LAW_NAMES[kind]].parameters or len(run) < IN_A_ROW:
-            continue
-        number, bound = int(compiled.force[element]), laws.parameter[laws.first[f]]
+    bounds = {
+        int(compiled.force[element]): laws.parameter[first]  # the first parameter is the bound
+        for kind, element, first in zip(laws.kind, laws.element, laws.first, strict=True)
+        if "smoothing" in LAWS[LAW_NAMES[kind]].parameters
+    }
+    for number, bound in bounds.items():
         for effort in run.force[run.mechanism.forces[number].name].reshape(len(run), -1).T:
             at_bound = np.where(np.abs(effort) > AT_BOUND * bound, np.sign(effort), 0.0)
             turned = at_bound[1:] * at_bound[:-1] < 0.0
